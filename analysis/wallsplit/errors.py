@@ -1,0 +1,29 @@
+"""The one error family. A message says what was found, where, and what to do; the command line alone prints it."""
+
+
+class WallsplitError(Exception):
+    """Something the user can act on; its text is one complete line."""
+
+
+class TraceError(WallsplitError):
+    """The file is no trace this library can read."""
+
+
+class WindowError(WallsplitError):
+    """The window asked for does not exist in the trace."""
+
+
+class ReportError(WallsplitError):
+    """A report cannot be written where it was asked for."""
+
+
+class ManifestError(WallsplitError):
+    """A run manifest is malformed."""
+
+
+class LedgerError(WallsplitError):
+    """The accounts of a ledger do not add up to its window: a defect of this program, never of the user."""
+
+
+class SchemaError(WallsplitError):
+    """A frame lacks a column or has one of another type: a defect of this program, never of the user."""
