@@ -83,7 +83,7 @@ class SqliteSource:
             return pl.Series(name, values, dtype=kind, strict=True)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise TraceError(
-                f"{self.path}: column {name} of table {table} holds values that are not numbers; export the report again"
+                f"{self.path}: column {name} of table {table} holds values that are no numbers; export the report again"
             ) from None
 
     def _damaged(self, error: sqlite3.Error) -> TraceError:

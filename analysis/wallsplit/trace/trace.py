@@ -101,7 +101,7 @@ def _check_is_export(path: Path, source: SqliteSource) -> None:
         raise TraceError(
             f"{path}: {hostile[0]} is a view or virtual table, where nsys writes a plain table; export the report again"
         )
-    if MARKS_OF_NVPROF <= source.tables.keys():
+    if source.tables.keys() >= MARKS_OF_NVPROF:
         raise TraceError(
             f"{path}: was written by nvprof or the Visual Profiler, which nsys replaced; record the program with nsys"
         )
