@@ -12,25 +12,32 @@ from wallsplit.trace.stamp import stamp
 from wallsplit.trace.untyped_text import untyped_arrow, untyped_parquet
 
 FORMATS = {".parquet": "nsys-parquetdir", ".arrow": "nsys-arrowdir"}
-MOST_ROWS_PER_BYTE = 1
-"""Of a file: no two events are alike, so a row of them takes more; run lengths can claim 10⁹ rows in a kilobyte."""
+MOST_ROWS_PER_BYTE = 16
+"""Of a file. Hardware samples, the densest of nsys' tables, pack 1.6; run lengths can claim 10⁹ rows in a megabyte."""
 LONGEST_SCHEMA_BYTES = 1 << 20  # nsys' widest table takes about 10 kB
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum, pl.Binary)
 
 
-def export_suffix(path: Path, tables: Iterable[str]) -> str | None:
-    """Return the suffix of the table files in a folder export, None if `path` is a folder with none of `tables`.
+def export_suffix(path: Path, tables: Iterable[str]) -> str:
+    """Return the suffix of the table files in the folder `path`, which has one of `tables` at least.
 
     Raises:
-        TraceError: the folder holds exports of both types.
+        TraceError: the folder is no export, or holds exports of both types.
     """
     tables = tuple(tables)
-    found = [suffix for suffix in FORMATS if any((path / (table + suffix)).exists() for table in tables)]
-    if len(found) > 1:
+    names = {file.name for file in _listed(path)}
+    found = [suffix for suffix in FORMATS if not names.isdisjoint(table + suffix for table in tables)]
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise TraceError(f"{path}: holds {' and '.join(found)} tables of nsys; keep each export in a folder of its own")
-    return found[0] if found else None
+    if not names:
+        raise TraceError(f"{path}: is a folder, and empty; give an nsys export")
+    raise TraceError(
+        f"{path}: is a folder without the tables of an nsys export; give the .sqlite files in it, e.g. {path}/*.sqlite"
+    )
 
 
 class FolderSource:
@@ -69,11 +76,15 @@ class FolderSource:
         return tuple(stamp(file) for file in self._files.values())
 
 
-def _table_files(path: Path, suffix: str) -> dict[str, Path]:
+def _listed(path: Path) -> list[Path]:
     try:
-        files = sorted(file for file in path.iterdir() if file.suffix == suffix)
+        return sorted(path.iterdir())
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+
+
+def _table_files(path: Path, suffix: str) -> dict[str, Path]:
+    files = [file for file in _listed(path) if file.suffix == suffix]
     for file in files:
         if not file.is_file():  # opening a pipe would wait for ever
             raise TraceError(f"{file}: is no plain file, where nsys writes one; export the report again")

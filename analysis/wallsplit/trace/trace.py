@@ -47,7 +47,7 @@ class Trace:
 
     @classmethod
     def open(cls, path: Path) -> "Trace":
-        """Return the export at `path`, opened read-only.
+        """Return the export at `path`, an SQLite file or a folder of Parquet or Arrow files, opened read-only.
 
         Raises:
             TraceError: the path is no complete nsys export; the message says what it is instead.
@@ -96,9 +96,8 @@ class Trace:
 
 
 def _open_source(path: Path) -> Source:
-    suffix = export_suffix(path, MARKS_OF_AN_EXPORT) if path.is_dir() else None
-    if suffix:
-        return FolderSource(path, suffix)
+    if path.is_dir():
+        return FolderSource(path, export_suffix(path, MARKS_OF_AN_EXPORT))
     source = SqliteSource(path)
     _check_is_export(path, source)
     return source
