@@ -13,7 +13,7 @@ from wallsplit.trace.untyped_text import untyped_arrow, untyped_parquet
 
 FORMATS = {".parquet": "nsys-parquetdir", ".arrow": "nsys-arrowdir"}
 MOST_ROWS_PER_BYTE = 16
-"""Of a file. Hardware samples, the densest of nsys' tables, pack 1.6; run lengths can claim 10⁹ rows in a megabyte."""
+"""Of a file. Hardware samples, the densest of nsys' tables, pack 1.6; run lengths can claim over 400."""
 LONGEST_SCHEMA_BYTES = 1 << 20  # nsys' widest table takes about 10 kB
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
@@ -41,7 +41,7 @@ def export_suffix(path: Path, tables: Iterable[str]) -> str:
 
 
 class FolderSource:
-    """One folder of tables. nsys writes the names, ids and NULLs of its SQLite export; only the types are wider."""
+    """One folder of tables. nsys writes the names, ids and NULLs of its SQLite export; only the types differ."""
 
     def __init__(self, path: Path, suffix: str) -> None:
         self.path = path
