@@ -33,7 +33,7 @@ def nesting(thread: Ints, start: Ints, end: Ints, outer_first: Ints) -> tuple[In
 
 
 def _outer_first(begins: Ints, ends: Ints, outer_first: Ints) -> Ints:
-    """Return the order by begin, longest first; equal begins are rare, so only those are sorted by more than one key."""
+    """Return the order by begin, longest first. Equal begins are rare: only those are sorted by more than one key."""
     order = np.argsort(begins, kind="stable")
     same = begins[order[1:]] == begins[order[:-1]]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))

@@ -38,7 +38,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 
 
 def projected_ranges(nvtx: NvtxRanges, calls: Calls) -> pl.DataFrame:
-    """Return the ranges that have GPU operations: range, style, start, end, projected (ns), operations, level, children."""
+    """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
     ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
     found = project(calls, ranges)
     instances = nvtx.select("thread", "start", "end", "range", "style")[found.rows]

@@ -8,7 +8,7 @@ from wallsplit.model.model import Model
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
-    """Return `schema.NVTX_SUMMARY`: by name and style over all threads, plain sums in ns (nested ranges count twice)."""
+    """Return `schema.NVTX_SUMMARY`: by name and style over all threads, plain sums in ns (nested ones overlap)."""
     summary = with_share(summarise(overlapping(model.nvtx, window), ["range", "style"], DURATION, "ns"))
     named = summary.with_columns(model.names.text(summary["range"]), pl.col("style").cast(pl.String))
     return largest_first(named, "total_ns", "range", "style")
