@@ -61,7 +61,7 @@ def clip(intervals: Intervals, start: int, end: int) -> Intervals:
     """Return the part of the set inside `[start, end)`."""
     first = int(np.searchsorted(intervals.ends, start, side="right"))
     last = int(np.searchsorted(intervals.starts, end, side="left"))
-    if first >= last:
+    if first >= last or start >= end:
         return EMPTY
     return Intervals(
         np.maximum(intervals.starts[first:last], start),
