@@ -159,8 +159,8 @@ def capture(
     raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above")
 
 
-def export(path: Path, report: Path, target: Path) -> None:
-    """Write the report's SQLite export to `target`, whole or not at all.
+def export(path: Path, report: Path, target: Path, shown: Path | None = None) -> None:
+    """Write the report's SQLite export to `target`, whole or not at all; `shown` is what errors call the report.
 
     Raises:
         CaptureError: nsys refuses the report (its message is passed on), hangs, or writes nothing; no space is left.
@@ -175,9 +175,13 @@ def export(path: Path, report: Path, target: Path) -> None:
             if ended.interrupted_by is not None:
                 raise KeyboardInterrupt
             if ended.timed_out:
-                raise CaptureError(f"{report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended")
+                raise CaptureError(
+                    f"{shown or report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended"
+                )
             if ended.exit_code != 0 or not part.is_file() or part.stat().st_size == 0:
-                raise CaptureError(f"{report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}")
+                raise CaptureError(
+                    f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}"
+                )
             part.chmod(0o600)
             part.replace(target)
     except OSError as error:
