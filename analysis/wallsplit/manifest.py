@@ -8,7 +8,7 @@ absolute path or argument of a user's own command.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, Literal, NoReturn
 
@@ -211,16 +211,15 @@ def parse(text: str | bytes) -> RunManifest:
 
 
 def to_value(manifest: RunManifest) -> dict[str, Json]:
-    """The manifest as plain JSON values in the order of its fields; a number that is not finite becomes None."""
-    value = encode(manifest)
-    assert isinstance(value, dict)
+    """The manifest as plain JSON values in the order of its fields, the top level complete, null where not measured."""
+    value = {field.name: encode(getattr(manifest, field.name)) for field in fields(RunManifest)}
     return {"schema_version": value.pop("schema_version"), **value}
 
 
 def to_json(manifest: RunManifest) -> str:
     """The manifest as JSON text in a stable order, one field a line."""
-    fields = (f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in to_value(manifest).items())
-    return "{\n" + ",\n".join(fields) + "\n}\n"
+    lines = (f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in to_value(manifest).items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def beside(trace_path: Path) -> Path:

@@ -47,7 +47,7 @@ def _verdict(plain: tuple[int, ...], profiled: tuple[int, ...], slowdown: float,
     if 1 / comb(len(plain) + len(profiled), len(plain)) > CHANCE_LIMIT:
         return (
             "cannot tell",
-            f"{len(plain)} unprofiled and {len(profiled)} profiled runs are too few; take three of each",
+            f"{len(plain)} unprofiled and {len(profiled)} profiled runs are too few, take 3 of each",
         )
     if slowdown >= THRESHOLD_RATIO:
         if lowest > 0:
