@@ -17,6 +17,7 @@ WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPT
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
+SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
 
 GraphTrace = Literal["auto", "graph", "node"]
@@ -182,6 +183,9 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
                 raise CaptureError(
                     f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}"
                 )
+            with part.open("rb") as made:
+                if made.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
+                    raise CaptureError(f"{shown or report}: what nsys exported is no SQLite database; try another nsys")
             part.chmod(0o600)
             part.replace(target)
     except OSError as error:

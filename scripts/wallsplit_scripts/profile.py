@@ -113,7 +113,7 @@ def profile(
             nsys=nsys.find(nsys_path),
             options=CaptureOptions(cuda_graph_trace, program.device == "cpu" if cpu_samples is None else cpu_samples),
             folder=output_dir,
-            name=file_stem(name) if name else default_name(workload, command),
+            name=default_name(workload, command) if name is None else file_stem(name),
             force=force,
             baseline_runs=int(workload is not None) if baseline_runs is None else baseline_runs,
             limit_s=timeout,
@@ -141,7 +141,7 @@ def _settings(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         if "=" not in setting.lstrip("="):
             raise click.UsageError(f"--set {setting}: not KEY=VALUE.")
-    return {key: value for key, _, value in (setting.partition("=") for setting in settings)}
+    return {key.replace("-", "_"): value for key, _, value in (setting.partition("=") for setting in settings)}
 
 
 def workload_program(name: str, texts: Mapping[str, str]) -> Program:
