@@ -43,12 +43,12 @@ def from_csv(text: str) -> tuple[NvmlSample, ...]:
     Raises:
         ManifestError: another header, or a cell that is no integer.
     """
-    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
-    if tuple(header) != COLUMNS:
-        raise ManifestError(f"no NVML samples: the first line is not {','.join(COLUMNS)}; profile again")
     try:
+        header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+        if tuple(header) != COLUMNS:
+            raise ValueError(f"the first line is not {','.join(COLUMNS)}")
         return tuple(_sample(row) for row in rows)
-    except ValueError as error:
+    except (ValueError, csv.Error) as error:
         raise ManifestError(f"no NVML samples ({error}); profile again") from error
 
 

@@ -162,12 +162,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     report, export = part / "trace.nsys-rep", part / "trace.sqlite"
     run = profiled[-1]
     nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
-    own = run.own or RunManifest(
-        Generator("wallsplit", wallsplit.__version__),
-        workload=program.workload,
-        command=None if program.workload else Path(program.argv[0]).name,
-        device=program.device,
-    )
+    own = run.own or _bare_manifest(program)
     own = replace(own, git_commit=_git_commit(nsys.project_folder() if program.workload else Path.cwd()))
     expected = sum(own.marks.values()) if own.marks else None
     capture = Capture(
@@ -192,6 +187,20 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
         )
     _write(part / "trace.run.json", manifest.to_json(made))
     _tell_missing_ranges(capture, plan)
+
+
+def _bare_manifest(program: Program) -> RunManifest:
+    """What can be said of a program that says nothing about itself: its name and the machine."""
+    from wallsplit_workloads import machine  # the package imports NumPy
+
+    return RunManifest(
+        Generator("wallsplit", wallsplit.__version__),
+        workload=program.workload,
+        command=None if program.workload else Path(program.argv[0]).name,
+        device=program.device,
+        cpu=machine.cpu(),
+        gpu=machine.gpu(),
+    )
 
 
 def _git_commit(folder: Path) -> str | None:

@@ -1,17 +1,21 @@
+import itertools
 import os
 import signal
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from fake_nsys import fake_nsys, write_export
+from fake_nvml import FakeNvml
 from processes import alive, pid_in
 from wallsplit import manifest
-from wallsplit_scripts import supervise
+from wallsplit.nvml import from_csv
+from wallsplit_scripts import nvml, supervise
 from wallsplit_scripts.profile import default_name, profile
 from wallsplit_scripts.recording import SUFFIXES
 
@@ -293,3 +297,18 @@ def test_nvtx_ranges_that_arrived_are_counted(tmp_path: Path, traces: Path) -> N
     capture = manifest.read(traces / "x.run.json").capture
     assert capture is not None
     assert capture.nvtx_ranges_seen == 2
+
+
+def test_what_nvml_said_is_kept_beside_the_manifest_with_the_energy_of_each_epoch(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = itertools.count()
+    monkeypatch.setattr(nvml, "load", FakeNvml)  # 100 W at first, one more with every reading
+    monkeypatch.setattr(nvml, "Sampler", partial(nvml.Sampler, clock=lambda: next(seconds) * 10**9))
+    write_export(tmp_path / "made.sqlite", (("epoch", 0, 10**9),))
+    nsys = fake_nsys(tmp_path, export_body=f"shutil.copyfile({str(tmp_path / 'made.sqlite')!r}, output)")
+    run("--nsys", nsys, "--output-dir", traces, "--name", "x", *python_program("pass"))
+    made = manifest.read(traces / "x.run.json")
+    assert made.nvml == manifest.NvmlFile("x.nvml.csv")
+    assert made.results == {"epoch_energy_joules": [100.5]}
+    assert len(from_csv((traces / "x.nvml.csv").read_text())) >= 4
