@@ -78,6 +78,12 @@ def main() -> NoReturn:
     sys.exit(run(cli))
 
 
+def analyze_main() -> NoReturn:
+    """Run `analyze`, which is `wallsplit analyze`, and exit."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
+
+
 def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)  # an exception, so that temporary files are removed
 
