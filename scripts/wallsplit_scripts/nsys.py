@@ -17,6 +17,7 @@ WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPT
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
+LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reason for a missing report
 SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
 
@@ -157,7 +158,9 @@ def capture(
         return ended  # nobody waits for a report after Ctrl-C
     if ended.timed_out:
         raise CaptureError(f"nsys left no report within the limit of {limit_s:g} s and was ended; give more --timeout")
-    raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above")
+    free_bytes = shutil.disk_usage(report.parent).free
+    room = f"; only {free_bytes:,} bytes are free in {report.parent.parent}" if free_bytes < LITTLE_BYTES else ""
+    raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above{room}")
 
 
 def export(path: Path, report: Path, target: Path, shown: Path | None = None) -> None:

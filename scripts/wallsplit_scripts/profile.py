@@ -122,6 +122,8 @@ def profile(
             argv = program.command(plan.file(".run.json"))
             click.echo(shlex.join(nsys.profile_argv(plan.nsys, plan.options, plan.file(".nsys-rep"), argv)))
             return
+        if sys.platform != "linux":
+            raise CaptureError(f"capturing works on Linux, and this is {sys.platform}; export there, analyse anywhere")
         code = record(program, plan)
     except WallsplitError as error:
         say(str(error))

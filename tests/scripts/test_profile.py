@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -24,6 +25,12 @@ SLEEPER = 'import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(f
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(profile, [str(argument) for argument in arguments])
+
+
+def profiling_in_background(nsys: Path, traces: Path, *arguments: str | Path) -> "subprocess.Popen[str]":
+    command = (sys.executable, "-m", "wallsplit_scripts", "profile", "--nsys", nsys, "--output-dir", traces)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen((*command, *arguments), env=environment, stderr=subprocess.PIPE, text=True)
 
 
 def left_in(folder: Path) -> list[str]:
@@ -234,19 +241,34 @@ def test_ctrl_c_leaves_no_half_written_file_and_no_process(
 ) -> None:
     pid_file = tmp_path / "pid"
     nsys = fake_nsys(tmp_path, profile_body="subprocess.run(program, start_new_session=True)")
-    command = (sys.executable, "-m", "wallsplit_scripts", "profile", "--nsys", str(nsys), "--output-dir", str(traces))
-    profiling = subprocess.Popen(
-        (*command, *map(str, python_program(SLEEPER, pid_file))),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    profiling = profiling_in_background(nsys, traces, *python_program(SLEEPER, pid_file))
     program = pid_in(pid_file)
     profiling.send_signal(number)
     assert "wallsplit: interrupted; kept: nothing" in profiling.communicate(timeout=60)[1]
     assert profiling.returncode == 128 + number
     assert left_in(traces) == []
     assert not alive(program)
+
+
+def test_ctrl_c_during_the_export_keeps_the_report(tmp_path: Path, traces: Path) -> None:
+    nsys = fake_nsys(
+        tmp_path,
+        export_body=f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(f'{{os.getpid()}}\\n'); time.sleep(600)",
+    )
+    profiling = profiling_in_background(nsys, traces, "--name", "x", *python_program("pass"))
+    exporting = pid_in(tmp_path / "pid")
+    profiling.send_signal(signal.SIGINT)
+    profiling.communicate(timeout=60)
+    assert profiling.returncode == 130
+    assert left_in(traces) == ["x.nsys-rep"]
+    assert not alive(exporting)
+
+
+def test_a_full_disk_is_named(tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=4096))
+    nsys = fake_nsys(tmp_path, profile_body="sys.exit(0)")
+    result = run("--nsys", nsys, "--output-dir", traces, *python_program("pass"))
+    assert f"only 4,096 bytes are free in {traces}" in result.stderr
 
 
 @pytest.mark.parametrize(

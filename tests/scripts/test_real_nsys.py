@@ -14,6 +14,7 @@ import pytest
 
 from processes import pid_in, wait_until
 from wallsplit import manifest
+from wallsplit.errors import CaptureError
 from wallsplit_scripts import arrived, nsys
 from wallsplit_scripts.cache import cached_export
 
@@ -156,5 +157,5 @@ def test_garbage_called_a_report_is_refused_in_nsys_own_words(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "x.nsys-rep").write_bytes(b"garbage" * 1000)
-    with pytest.raises(nsys.CaptureError, match=r"nsys export failed \(exit \d+\): \w+"):
+    with pytest.raises(CaptureError, match=r"nsys export failed \(exit \d+\): \w+"):
         cached_export(tmp_path / "x.nsys-rep", str(real_nsys))
