@@ -103,7 +103,7 @@ def _which(labels: NDArray[Any]) -> str:
 
 def _npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _checked(path, arrays["x_train"], arrays["y_train"])
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         message = f"{path}: no mnist.npz with x_train and y_train ({error}); give such a file or a folder of IDX files"

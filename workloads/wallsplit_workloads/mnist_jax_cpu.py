@@ -66,7 +66,7 @@ def pick_device(device: Device) -> "jax.Device":
     try:
         return jax.devices(device)[0]
     except RuntimeError as error:
-        raise WallsplitError("JAX sees no GPU; install jax[cuda12] or run jax-cpu") from error
+        raise WallsplitError("JAX sees no GPU; install wallsplit[jax-gpu] or choose a CPU workload") from error
 
 
 def compile_ahead(batch: int, split: Split, weights: Weights, trainer: Trainer) -> int:

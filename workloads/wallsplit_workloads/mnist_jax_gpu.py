@@ -8,6 +8,7 @@ WORKLOAD = replace(
     mnist_jax_cpu.WORKLOAD,
     name="jax-gpu",
     summary="MNIST MLP, jitted JAX step on a GPU",
+    extra="jax-gpu",
     device="gpu",
     cpu_sibling="jax-cpu",
 )

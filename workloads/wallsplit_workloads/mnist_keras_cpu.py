@@ -62,7 +62,7 @@ def import_tensorflow(device: Device) -> Any:
     if device == "cpu":
         tf.config.set_visible_devices([], "GPU")
     elif not tf.config.list_physical_devices("GPU"):
-        raise WallsplitError("TensorFlow sees no GPU; install tensorflow[and-cuda] or choose a CPU workload")
+        raise WallsplitError("TensorFlow sees no GPU; install wallsplit[tensorflow-gpu] or choose a CPU workload")
     return tf
 
 

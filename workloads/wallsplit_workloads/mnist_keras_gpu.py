@@ -8,6 +8,7 @@ WORKLOAD = replace(
     mnist_keras_cpu.WORKLOAD,
     name="keras-gpu",
     summary="MNIST MLP, Keras model.fit on a GPU",
+    extra="tensorflow-gpu",
     device="gpu",
     cpu_sibling="keras-cpu",
 )

@@ -13,20 +13,18 @@ from wallsplit_workloads import machine
 from wallsplit_workloads.marks import Marks
 from wallsplit_workloads.workload import RunContext, Workload, device_of
 
-# What each extra brings: the modules a workload imports, the distributions whose versions the manifest records.
-EXTRA_MODULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "tensorflow": ("tensorflow",),
-    "jax": ("jax",),
-    "torch": ("torch", "sklearn"),
-    "cupy": ("cupy",),
-    "word2vec": ("gensim",),
-}
-_VERSIONED = {
-    "tensorflow": ("tensorflow", "tensorflow-cpu", "keras"),
-    "jax": ("jax", "jaxlib"),
-    "torch": ("torch", "scikit-learn"),
-    "cupy": ("cupy-cuda12x", "cupy-cuda13x", "cupy"),
-    "word2vec": ("gensim",),
+# Of each extra: the modules a workload imports, and the distributions whose versions the manifest records.
+_TENSORFLOW = (("tensorflow",), ("tensorflow", "tensorflow-cpu", "keras"))
+_JAX = (("jax",), ("jax", "jaxlib"))
+_EXTRAS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "profile": ((), ()),
+    "tensorflow": _TENSORFLOW,
+    "tensorflow-gpu": _TENSORFLOW,
+    "jax": _JAX,
+    "jax-gpu": _JAX,
+    "torch": (("torch", "sklearn"), ("torch", "scikit-learn")),
+    "cupy": (("cupy",), ("cupy-cuda12x", "cupy-cuda13x", "cupy")),
+    "word2vec": (("gensim",), ("gensim",)),
 }
 
 
@@ -37,7 +35,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         WallsplitError: a GPU or a framework is missing, or a value is impossible for this data.
     """
     require(workload, values)
-    device, extra = device_of(workload, values), extra_of(workload, values)
+    device, (_, distributions) = device_of(workload, values), _EXTRAS[extra_of(workload, values)]
     context = RunContext(values, device, Marks(), progress)
     start = perf_counter_ns()
     result = workload.run(context)
@@ -52,7 +50,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         model=result.model,
         steps=result.steps,
         arithmetic=result.arithmetic,
-        versions=machine.versions(("numpy", "nvtx", *_VERSIONED.get(extra or "", ()))),
+        versions=machine.versions(("numpy", "nvtx", *distributions)),
         threads=result.threads,
         cpu=machine.cpu(),
         gpu=machine.gpu() if device == "gpu" else None,
@@ -76,16 +74,19 @@ def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
             instead = f"run {workload.cpu_sibling}" if workload.cpu_sibling else "run it with --set device=cpu"
             raise WallsplitError(f"{workload.name}: {lack}; {instead} instead")
     extra = extra_of(workload, values)
-    for module in EXTRA_MODULES[extra] if extra else ():
+    for module in _EXTRAS[extra][0]:
         if importlib.util.find_spec(module) is None:
             raise WallsplitError(f"{workload.name}: {module} is not installed; install wallsplit[{extra}]")
 
 
-def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str | None:
-    """The extra a run with these values needs: the workload's, or that of its `backend`; None: NumPy is enough."""
-    backend = str(values.get("backend", ""))
-    backend = "tensorflow" if backend == "keras" else backend
-    return workload.extra or (backend if backend in EXTRA_MODULES else None)
+def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
+    """The extra of this distribution that a run with these values needs: the workload's, or that of its `backend`."""
+    if workload.extra:
+        return workload.extra
+    extra = {"tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax"}.get(str(values.get("backend")))
+    if extra is None:
+        return "profile"  # NumPy is there anyway
+    return f"{extra}-gpu" if device_of(workload, values) == "gpu" else extra
 
 
 def _recorded(values: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -120,7 +120,7 @@ class Workload:
     summary: str
     run: Callable[[RunContext], Result]
     parameters: tuple[Parameter, ...]
-    extra: str | None = None  # wallsplit[extra] installs what it needs; of a backend, the extra is the backend's
+    extra: str | None = None  # wallsplit[extra] installs what it needs; None: NumPy, or what its `backend` needs
     device: Device | None = "cpu"  # None: the `device` parameter says
     cpu_sibling: str | None = None  # what to run where there is no GPU
 
