@@ -1,0 +1,40 @@
+"""How much of each class of CUDA calls the GPU's work hid."""
+
+from wallsplit.analysis import Analysis
+from wallsplit.figures.bars import Bar, Bars, Segment
+from wallsplit.figures.drawing import Figure, stacked
+
+
+def api_exposure(analysis: Analysis) -> Figure | None:
+    """Return one bar per API class, split into hidden and exposed; None unless there is one ledger with a device."""
+    if len(analysis.ledgers) != 1 or analysis.ledgers[0].device is None:
+        return None
+    ledger = analysis.ledgers[0]
+    classes = sorted(ledger.api_exposure.items(), key=lambda item: -item[1].union_ns)
+    classes = [(name, exposure) for name, exposure in classes if exposure.union_ns]
+    if not classes:
+        return None
+    rows = tuple(
+        Bar(
+            name.removeprefix("cuda."),
+            (
+                Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns),
+                Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, ledger.gpu_complete is False),
+            ),
+        )
+        for name, exposure in classes
+    )
+    bars = Bars(rows, classes[0][1].union_ns)
+    return Figure(
+        name="api_exposure",
+        section="api",
+        caption="CUDA calls by class: time with the GPU idle and with the GPU working",
+        alt="; ".join(_in_words(row) for row in rows),
+        draw=lambda: stacked(bars),
+        bars=bars,
+    )
+
+
+def _in_words(bar: Bar) -> str:
+    exposed, hidden = (segment.value_ns for segment in bar.segments)
+    return f"{bar.label}: {exposed / (exposed + hidden):.0%} exposed"
