@@ -28,7 +28,7 @@ def shares(ledgers: Sequence[Ledger]) -> tuple[Share, ...]:
 
 def account_percents(ledger: Ledger) -> dict[str, Decimal]:
     """Return the per cent of wall time of each account; the accounts of a part add up to what the headline prints."""
-    result = {}
+    result: dict[str, Decimal] = {}
     for share in shares([ledger]):
         times = [ledger.accounts[a] or 0 for a in share.part.accounts]
         tenths = units.apportion(times, int(share.percent * 10))

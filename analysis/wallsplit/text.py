@@ -11,7 +11,8 @@ LIMIT = 200
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _NOT_IN_A_FILE_NAME = re.compile(r'[<>:"/\\|?*%#\s]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # device names on Windows
-_SPREADSHEET_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SPREADSHEET_FORMULA = r"^[=+\-@\t\r]"
+"""A cell that matches is run by spreadsheets; a leading apostrophe prevents it."""
 
 
 def visible(text: str) -> str:
@@ -30,11 +31,6 @@ def shorten(text: str, limit: int = LIMIT) -> str:
 def for_people(text: str, limit: int = LIMIT) -> str:
     """Return the text visible, then shortened."""
     return shorten(visible(text), limit)
-
-
-def csv_cell(text: str) -> str:
-    """Return the text with a leading apostrophe where a spreadsheet would run it as a formula."""
-    return f"'{text}" if text.startswith(_SPREADSHEET_FORMULA) else text
 
 
 def file_name(path: str) -> str:

@@ -1,6 +1,6 @@
 """How much of each class of CUDA calls the GPU's work hid."""
 
-from wallsplit.analysis import Analysis
+from wallsplit.analysis import Analysis, Exposure
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import Figure, stacked
 
@@ -14,16 +14,8 @@ def api_exposure(analysis: Analysis) -> Figure | None:
     classes = [(name, exposure) for name, exposure in classes if exposure.union_ns]
     if not classes:
         return None
-    rows = tuple(
-        Bar(
-            name.removeprefix("cuda."),
-            (
-                Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns),
-                Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, ledger.gpu_complete is False),
-            ),
-        )
-        for name, exposure in classes
-    )
+    lower_bound = ledger.gpu_complete is False
+    rows = tuple(_bar(name.removeprefix("cuda."), exposure, lower_bound) for name, exposure in classes)
     bars = Bars(rows, classes[0][1].union_ns)
     return Figure(
         name="api_exposure",
@@ -33,6 +25,12 @@ def api_exposure(analysis: Analysis) -> Figure | None:
         draw=lambda: stacked(bars),
         bars=bars,
     )
+
+
+def _bar(name: str, exposure: Exposure, hidden_is_lower_bound: bool) -> Bar:
+    exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns)
+    hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, hidden_is_lower_bound)
+    return Bar(name, (exposed, hidden))
 
 
 def _in_words(bar: Bar) -> str:

@@ -22,11 +22,11 @@ COLOURS = {  # Okabe and Ito's palette, which people with any colour vision tell
     "hidden": "#56b4e9",
     "exposed": "#d55e00",
 }
-HATCHES = {"cuda": "....", "host": "////", "exposed": "////"}
+HATCHES = {"cuda": "\\\\\\", "host": "///", "exposed": "///"}  # so that colour is not all that tells
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"
 _WIDTH_INCHES = 8.0
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "wallsplit",  # ids in the SVG are hashes: a fixed salt makes equal input equal bytes
     "svg.fonttype": "none",
     "font.family": "sans-serif",

@@ -1,10 +1,17 @@
 """What a launch costs next to what it runs: call, queue and kernel time of the most frequent kernels."""
 
+import math
+from typing import TYPE_CHECKING, Any
+
 import polars as pl
 
+from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.figures.drawing import Figure, axes, canvas
-from wallsplit.text import for_people, shorten
+from wallsplit.text import for_people
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 MOST = 10
 _SERIES = (  # column, what it is, marker, colour (Okabe and Ito)
@@ -29,11 +36,11 @@ def launches(analysis: Analysis) -> Figure | None:
     )
 
 
-def _draw(top: pl.DataFrame):  # type: ignore[no-untyped-def]
+def _draw(top: pl.DataFrame) -> "Canvas":
     ax = axes(1.0 + 0.3 * top.height)
     rows = range(top.height)
     for column, title, marker, colour in _SERIES:
-        times = [None if t is None else max(t, 1) / 1e3 for t in top[column]]
+        times = [math.nan if t is None else max(t, 1) / 1e3 for t in top[column]]
         ax.scatter(times, rows, label=title, marker=marker, color=colour, s=34)
     ax.set_xscale("log")
     names = [f"{for_people(name, 44)}  ×{count:,}" for name, count in top.select("kernel_name", "count").iter_rows()]
@@ -45,5 +52,6 @@ def _draw(top: pl.DataFrame):  # type: ignore[no-untyped-def]
     return canvas(ax)
 
 
-def _in_words(row: dict[str, object]) -> str:
-    return shorten(str(row["kernel_name"]), 44)
+def _in_words(row: dict[str, Any]) -> str:
+    times = (f"{what} {units.ns(row[column])}" for column, what, *_ in _SERIES if row[column] is not None)
+    return f"{for_people(row['kernel_name'], 44)}: {', '.join(times)}"

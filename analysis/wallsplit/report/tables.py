@@ -8,6 +8,7 @@ import polars as pl
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Ledger
 from wallsplit.report.writing import File
+from wallsplit.text import SPREADSHEET_FORMULA
 
 TableFormat = Literal["csv", "parquet"]
 _PARQUET_MARK = "wallsplit_table"
@@ -78,13 +79,14 @@ def _bounds(analysis: Analysis, ledger: Ledger) -> tuple[int | None, int | None]
 
 def _csv(name: str, frame: pl.DataFrame) -> File:
     texts = [column for column, kind in frame.schema.items() if kind == pl.String]
-    guarded = [
-        pl.when(pl.col(c).str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + pl.col(c)).otherwise(pl.col(c)).alias(c)
-        for c in texts
-    ]
-    text = frame.with_columns(guarded).write_csv(line_terminator="\n")
+    text = frame.with_columns(_guarded(column) for column in texts).write_csv(line_terminator="\n")
     header, _, _ = text.partition("\n")
     return File(name, text.encode(), f"{header}\n".encode())
+
+
+def _guarded(column: str) -> pl.Expr:
+    cell = pl.col(column)
+    return pl.when(cell.str.contains(SPREADSHEET_FORMULA)).then(pl.lit("'") + cell).otherwise(cell).alias(column)
 
 
 def _parquet(name: str, frame: pl.DataFrame) -> File:

@@ -32,20 +32,27 @@ def write(files: Sequence[File], folder: Path, *, force: bool = False) -> tuple[
     paths = [folder / file.name for file in files]
     for file, path in zip(files, paths, strict=True):
         _check(file, path, force=force)
-    aside = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths]
+    aside: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, path in zip(files, aside, strict=True):
-            with path.open("xb") as out:  # "x" does not follow a link that someone left there
-                out.write(file.content)
-        for path, final in zip(aside, paths, strict=True):
-            path.replace(final)
+        for file, path in zip(files, paths, strict=True):
+            aside.append(_write_aside(path, file.content))
+        for temporary, path in zip(aside, paths, strict=True):
+            temporary.replace(path)
     except OSError as error:
-        raise ReportError(f"{_show(folder)}: cannot write the report: {error.strerror}; choose another folder") from None
-    finally:
-        for path in aside:
-            path.unlink(missing_ok=True)
+        for temporary in aside:
+            temporary.unlink(missing_ok=True)
+        reason = f"cannot write there ({error.strerror})"
+        raise ReportError(f"{_show(folder)}: {reason}; choose another folder with --report-dir") from None
     return tuple(paths)
+
+
+def _write_aside(path: Path, content: bytes) -> Path:
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    aside.unlink(missing_ok=True)  # left behind by a process of the same number that was killed
+    with aside.open("xb") as out:  # "x" follows no link that someone put there
+        out.write(content)
+    return aside
 
 
 def _check(file: File, path: Path, *, force: bool) -> None:
