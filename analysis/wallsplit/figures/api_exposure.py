@@ -21,7 +21,7 @@ def api_exposure(analysis: Analysis) -> Figure | None:
         name="api_exposure",
         section="api",
         caption="CUDA calls by class: time with the GPU idle and with the GPU working",
-        alt="; ".join(_in_words(row) for row in rows),
+        alt="; ".join(row.in_words for row in rows),
         draw=lambda: stacked(bars),
         bars=bars,
     )
@@ -31,8 +31,3 @@ def _bar(name: str, exposure: Exposure, hidden_is_lower_bound: bool) -> Bar:
     exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns)
     hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, hidden_is_lower_bound)
     return Bar(name, (exposed, hidden))
-
-
-def _in_words(bar: Bar) -> str:
-    exposed, hidden = (segment.value_ns for segment in bar.segments)
-    return f"{bar.label}: {exposed / (exposed + hidden):.0%} exposed"

@@ -1,6 +1,9 @@
 """Stacked bars as data; the one drawing that every renderer can make itself."""
 
 from dataclasses import dataclass
+from decimal import Decimal
+
+from wallsplit.units import largest_remainders
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,21 @@ class Bar:
     def total_ns(self) -> int:
         """Length of the whole bar in ns."""
         return sum(segment.value_ns for segment in self.segments)
+
+    @property
+    def percents(self) -> list[Decimal]:
+        """Per cent of the bar that each segment is; they add up to 100.0."""
+        return largest_remainders([segment.value_ns for segment in self.segments], self.total_ns)
+
+    @property
+    def in_words(self) -> str:
+        """The bar as a sentence, for those who do not see it."""
+        parts = [
+            f"{segment.title} {'≥ ' if segment.at_least else ''}{percent} %"
+            for segment, percent in zip(self.segments, self.percents, strict=True)
+            if segment.value_ns
+        ]
+        return f"{self.label}: {', '.join(parts)}"
 
 
 @dataclass(frozen=True)

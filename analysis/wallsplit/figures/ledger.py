@@ -22,7 +22,7 @@ def ledger(analysis: Analysis) -> Figure | None:
         name="ledger",
         section=HEADLINE,
         caption=f"Where the wall time went{left_out}",
-        alt="; ".join(_in_words(analysis, x) for x in shown),
+        alt="; ".join(one.in_words for one in bars.bars),
         draw=lambda: stacked(bars),
         bars=bars,
     )
@@ -33,20 +33,7 @@ def bar(label: str, ledger: Ledger) -> Bar:
     return Bar(label, tuple(_segment(ledger, share) for share in shares([ledger])))
 
 
-def part_title(ledger: Ledger, share: Share) -> str:
-    """Return the name of a part; without GPU rows it says nothing about the GPU."""
-    return share.part.title if ledger.device is not None else _NO_CLAIM.get(share.part.key, share.part.title)
-
-
 def _segment(ledger: Ledger, share: Share) -> Segment:
     at_least = share.part.on_gpu and ledger.gpu_complete is False
-    return Segment(share.part.key, part_title(ledger, share), share.time_ns, at_least)
-
-
-def _in_words(analysis: Analysis, ledger: Ledger) -> str:
-    parts = []
-    for share in shares([ledger]):
-        if share.time_ns:
-            bound = "≥ " if share.part.on_gpu and ledger.gpu_complete is False else ""
-            parts.append(f"{part_title(ledger, share)} {bound}{share.percent} %")
-    return f"{ledger_label(analysis, ledger)}: {', '.join(parts)}"
+    title = share.part.title if ledger.device is not None else _NO_CLAIM.get(share.part.key, share.part.title)
+    return Segment(share.part.key, title, share.time_ns, at_least)

@@ -11,12 +11,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from wallsplit import __version__
-from wallsplit.figures.bars import Segment
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import Link, Report
 from wallsplit.text import for_people, visible
-from wallsplit.units import largest_remainders, ns
+from wallsplit.units import ns
 
 MARK = '<meta name="generator" content="wallsplit '
 """What every page of ours carries near its top: such a file may be overwritten."""
@@ -62,7 +61,7 @@ def _environment() -> Environment:
         "ns": ns,
         "unbroken": lambda text: _NUMBER_AND_UNIT.sub("\u00a0", text),
     }
-    environment.globals |= {"cell_text": cell_text, "sort_key": sort_key, "percents": _percents}
+    environment.globals |= {"cell_text": cell_text, "sort_key": sort_key}
     return environment
 
 
@@ -83,8 +82,3 @@ def _hash(text: str) -> str:
 def _image(figure: Figure) -> str:
     """Return the figure as a data URL: in an image, the SVG's own styles are no matter of the page's policy."""
     return f"data:image/svg+xml;base64,{base64.b64encode(figure.svg().encode()).decode()}"
-
-
-def _percents(segments: tuple[Segment, ...]) -> list[object]:
-    times = [segment.value_ns for segment in segments]
-    return list(largest_remainders(times, sum(times)))

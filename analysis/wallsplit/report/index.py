@@ -1,15 +1,16 @@
 """Several traces side by side: one row each, their ledgers on one scale."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from wallsplit.analysis import Analysis, Ledger, Note
-from wallsplit.figures.bars import Bar, Bars
+from wallsplit.figures.bars import Bars
 from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar
 from wallsplit.labels import ledger_label
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
 from wallsplit.report.sections.remarks import BANNER
-from wallsplit.text import file_name
+from wallsplit.text import file_name, for_people
 
 STEM = "index"
 
@@ -70,7 +71,7 @@ def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
     if not bars:
         return ()
     absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
-    alt = "; ".join(_in_words(one) for one in bars)
+    alt = "; ".join(one.in_words for one in bars)
     return (
         Figure("time", STEM, "Wall time, on one scale", alt, lambda: stacked(absolute), absolute),
         Figure("share", STEM, "Per cent of each one's wall time", alt, lambda: stacked(relative), relative),
@@ -78,15 +79,5 @@ def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
 
 
 def _label(analysis: Analysis, ledger: Ledger) -> str:
-    name = file_name(analysis.path)
+    name = for_people(PurePath(analysis.path).stem, 40)
     return name if len(analysis.ledgers) == 1 else f"{name}, {ledger_label(analysis, ledger)}"
-
-
-def _in_words(one: Bar) -> str:
-    whole = one.total_ns or 1
-    parts = [
-        f"{segment.title} {'≥ ' if segment.at_least else ''}{segment.value_ns / whole:.1%}"
-        for segment in one.segments
-        if segment.value_ns
-    ]
-    return f"{one.label}: {', '.join(parts)}"

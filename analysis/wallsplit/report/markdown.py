@@ -15,7 +15,11 @@ MARK = "<!-- generator: wallsplit "
 _LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 # A backslash escapes any punctuation (CommonMark 2.4); these four are read by tables and raw HTML before that.
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
-_SPECIAL = re.compile(r"[\\`*_\[\]()~$:#!@{}<>&|]|(?<=www)\.", re.IGNORECASE)
+_SPECIAL = re.compile(
+    r"[\\`*\[\]~$#@<>&|]"
+    r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"  # within a word an underscore is but an underscore
+    r"|:(?=[A-Za-z+/])|(?<=[Ww]{3})\."  # emoji and bare links
+)
 
 
 def markdown(report: Report, stem: str) -> str:

@@ -10,7 +10,7 @@ from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import Cell, Column, Paragraph, Remarks, Report, Section, Table
 from wallsplit.text import for_people, shorten
-from wallsplit.units import apportion, largest_remainders, ns
+from wallsplit.units import apportion, ns
 
 WIDTH = 80
 """Columns used at most: long lines are hard to read on a wide terminal, too."""
@@ -113,9 +113,7 @@ class _Renderer:
         return lines
 
     def figures(self, bar: Bar, entry: Segment) -> str:
-        times = [segment.value_ns for segment in bar.segments]
-        percents = largest_remainders(times, sum(times))
-        percent = percents[[segment.key for segment in bar.segments].index(entry.key)]
+        percent = bar.percents[bar.segments.index(entry)]
         bound = "≥ " if entry.at_least else ""
         return f"{bound}{percent} %".rjust(11) + f"{bound}{ns(entry.value_ns)}".rjust(14)
 
