@@ -1,61 +1,26 @@
-"""The sixteen accounts of a ledger: their order, the parts of the headline they add up to, and what each means."""
+"""The accounts of a ledger, in priority order (LEDGER.md): each instant goes to the first that is active."""
 
-from dataclasses import dataclass
+GPU_ACCOUNTS = ("gpu.kernel", "gpu.graph", "gpu.comm", "gpu.memcpy", "gpu.memset")
+"""The GPU works: these never count as idle."""
 
-
-@dataclass(frozen=True)
-class Part:
-    """Accounts that the headline and the figures show as one."""
-
-    key: str
-    title: str
-    accounts: tuple[str, ...]
-    on_gpu: bool
-
-
-PARTS = (
-    Part("computing", "GPU computing", ("gpu.kernel", "gpu.graph"), on_gpu=True),
-    Part("communicating", "GPU communicating", ("gpu.comm",), on_gpu=True),
-    Part("copying", "GPU copying", ("gpu.memcpy", "gpu.memset"), on_gpu=True),
-    Part(
-        "cuda",
-        "CUDA calls with the GPU idle",
-        (
-            "cuda.profiler",
-            "cuda.setup",
-            "cuda.alloc",
-            "cuda.launch",
-            "cuda.memcpy",
-            "cuda.memset",
-            "cuda.graph_build",
-            "cuda.other",
-            "cuda.latency",
-            "cuda.sync",
-        ),
-        on_gpu=False,
-    ),
-    Part("host", "host code with the GPU idle", ("host",), on_gpu=False),
+CUDA_ACCOUNTS = (
+    "cuda.profiler",
+    "cuda.setup",
+    "cuda.alloc",
+    "cuda.launch",
+    "cuda.memcpy",
+    "cuda.memset",
+    "cuda.graph_build",
+    "cuda.other",
+    "cuda.latency",
+    "cuda.sync",
 )
+"""The GPU is idle while CUDA, or the profiler, is at work on its behalf."""
 
-ACCOUNTS: tuple[str, ...] = tuple(account for part in PARTS for account in part.accounts)
-"""All accounts, highest priority first."""
+HOST = "host"
+ACCOUNTS = (*GPU_ACCOUNTS, *CUDA_ACCOUNTS, HOST)
+LAYERS = ACCOUNTS[:-1]
+"""All that is looked for; `host` is what is left."""
 
-MEANINGS = {
-    "gpu.kernel": "a kernel runs on the GPU",
-    "gpu.graph": "a CUDA graph, recorded as a whole, runs on the GPU",
-    "gpu.comm": "only a communication kernel (NCCL) runs: communication that nothing hides",
-    "gpu.memcpy": "the GPU copies memory, and no kernel runs",
-    "gpu.memset": "the GPU fills memory, and nothing else runs",
-    "cuda.profiler": "GPU idle; the profiler itself holds up the program",
-    "cuda.setup": "GPU idle; CUDA creates contexts, loads modules, makes streams",
-    "cuda.alloc": "GPU idle; the program allocates or frees memory",
-    "cuda.launch": "GPU idle; the program is inside a call that launches work",
-    "cuda.memcpy": "GPU idle; the program is inside a copy call",
-    "cuda.memset": "GPU idle; the program is inside a memset call",
-    "cuda.graph_build": "GPU idle; a CUDA graph is recorded or built",
-    "cuda.other": "GPU idle; any other CUDA call, such as recording an event",
-    "cuda.latency": "GPU idle; work has been handed over but has not started yet",
-    "cuda.sync": "GPU idle; the tail of a wait, after the GPU has already finished",
-    "host": "GPU idle, no CUDA call: Python, the framework, loading data, waiting for input",
-}
-"""What is going on while time is booked to an account, in plain words."""
+API_ACCOUNTS = tuple(name for name in CUDA_ACCOUNTS if name not in ("cuda.profiler", "cuda.latency"))
+"""The accounts that API calls of a class go to."""

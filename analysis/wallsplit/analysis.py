@@ -25,6 +25,7 @@ class Window:
     name: str  # cuda, nvtx, capture, START:END, nvtx:NAME
     start_ns: int
     end_ns: int
+    pid: int | None = None  # the process of one NVTX range
 
     @property
     def wall_ns(self) -> int:

@@ -21,6 +21,10 @@ class ManifestError(WallsplitError):
     """A run manifest is malformed."""
 
 
+class CaptureError(WallsplitError):
+    """A program cannot be profiled, or its report not exported, as asked."""
+
+
 class LedgerError(WallsplitError):
     """The accounts of a ledger do not add up to its window: a defect of this program, never of the user."""
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from wallsplit import units
-from wallsplit.accounts import PARTS, Part
 from wallsplit.analysis import Ledger, Window
+from wallsplit.parts import PARTS, Part
 
 
 @dataclass(frozen=True)

@@ -54,80 +54,82 @@ Diagnostics = NewType("Diagnostics", pl.DataFrame)
 
 KERNELS = pl.Schema(
     {
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "pid": pl.Int32,
-        "device": pl.Int32,
-        "correlation_id": pl.Int64,
-        "name": pl.Int32,  # demangled
-        "is_comm": pl.Boolean,  # short name starts with "nccl"
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "pid": pl.Int32(),
+        "device": pl.Int32(),
+        "correlation_id": pl.Int64(),
+        "name": pl.Int32(),  # demangled
+        "is_comm": pl.Boolean(),  # short name starts with "nccl"
     }
 )
 GRAPH_REPLAYS = pl.Schema(
     {
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "pid": pl.Int32,
-        "device": pl.Int32,
-        "correlation_id": pl.Int64,
-        "graph": pl.Int64,  # graphId; null where not recorded
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "pid": pl.Int32(),
+        "device": pl.Int32(),
+        "correlation_id": pl.Int64(),
+        "graph": pl.Int64(),  # graphId; null where not recorded
     }
 )
 MEMORY_OPS = pl.Schema(
     {
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "pid": pl.Int32,
-        "device": pl.Int32,
-        "correlation_id": pl.Int64,
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "pid": pl.Int32(),
+        "device": pl.Int32(),
+        "correlation_id": pl.Int64(),
         "operation": MemoryOperation,
-        "bytes": pl.Int64,  # null where not recorded
+        "bytes": pl.Int64(),  # null where not recorded
     }
 )
 API_CALLS = pl.Schema(
     {
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "pid": pl.Int32,
-        "thread": pl.Int64,
-        "correlation_id": pl.Int64,
-        "name": pl.Int32,  # normalised: equal names are equal rows
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "pid": pl.Int32(),
+        "thread": pl.Int64(),
+        "correlation_id": pl.Int64(),
+        "name": pl.Int32(),  # normalised: equal names are equal rows
         "api_class": ApiClass,  # by name
         "booked_class": ApiClass,  # graph_build for every call made during a stream capture
-        "return_value": pl.Int32,  # null where not recorded
+        "return_value": pl.Int32(),  # null where not recorded
     }
 )
 NVTX_RANGES = pl.Schema(
     {
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "pid": pl.Int32,
-        "thread": pl.Int64,
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "pid": pl.Int32(),
+        "thread": pl.Int64(),
         "style": NvtxStyle,
-        "range": pl.Int32,  # "DOMAIN:text" where the process names the domain
-        "is_library": pl.Boolean,  # a library's own domain (cuBLAS, CCCL, NCCL …): not the user's steps
+        "range": pl.Int32(),  # "DOMAIN:text" where the process names the domain
+        "is_library": pl.Boolean(),  # a library's own domain (cuBLAS, CCCL, NCCL …): not the user's steps
     }
 )
-OSRT_CALLS = pl.Schema({"start": pl.Int64, "end": pl.Int64, "pid": pl.Int32, "thread": pl.Int64, "name": pl.Int32})
-PROFILER_OVERHEAD = pl.Schema({"start": pl.Int64, "end": pl.Int64, "pid": pl.Int32, "thread": pl.Int64})
+OSRT_CALLS = pl.Schema(
+    {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "name": pl.Int32()}
+)
+PROFILER_OVERHEAD = pl.Schema({"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64()})
 GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
     {
-        "device": pl.Int32,
-        "name": pl.String,
-        "sm_count": pl.Int64,
-        "clock_hz": pl.Int64,
-        "memory_bytes": pl.Int64,
-        "memory_bandwidth_bytes_per_s": pl.Int64,
-        "max_warps_per_sm": pl.Int64,
-        "max_blocks_per_sm": pl.Int64,
-        "max_registers_per_sm": pl.Int64,
-        "max_shared_memory_per_sm_bytes": pl.Int64,
-        "compute_capability": pl.String,
+        "device": pl.Int32(),
+        "name": pl.String(),
+        "sm_count": pl.Int64(),
+        "clock_hz": pl.Int64(),
+        "memory_bytes": pl.Int64(),
+        "memory_bandwidth_bytes_per_s": pl.Int64(),
+        "max_warps_per_sm": pl.Int64(),
+        "max_blocks_per_sm": pl.Int64(),
+        "max_registers_per_sm": pl.Int64(),
+        "max_shared_memory_per_sm_bytes": pl.Int64(),
+        "compute_capability": pl.String(),
     }
 )
-PROCESSES = pl.Schema({"pid": pl.Int32, "name": pl.String})  # name: the executable's base name only
-THREADS = pl.Schema({"thread": pl.Int64, "pid": pl.Int32, "name": pl.String})
-DIAGNOSTICS = pl.Schema({"severity": pl.Int64, "text": pl.String})  # nsys: 1 information, 2 warning, 3 error
+PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
+THREADS = pl.Schema({"thread": pl.Int64(), "pid": pl.Int32(), "name": pl.String()})
+DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error
 
 
 def conform(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
@@ -148,32 +150,40 @@ def empty(schema: pl.Schema) -> pl.DataFrame:
     return pl.DataFrame(schema=schema)
 
 
-def statistics(prefix: str, unit: str, *, total: bool = True) -> dict[str, type[pl.DataType] | pl.DataType]:
+def statistics(prefix: str, unit: str, *, total: bool = True) -> dict[str, pl.DataType]:
     """Return the statistics columns of a summary: `[prefix_]total_unit, avg, med, min, max, stddev`."""
     p = f"{prefix}_" if prefix else ""
     integer = {"total", "min", "max"}
     kinds: Sequence[str] = (("total",) if total else ()) + ("avg", "med", "min", "max", "stddev")
-    return {f"{p}{k}_{unit}": pl.Int64 if k in integer else pl.Float64 for k in kinds}
+    return {f"{p}{k}_{unit}": pl.Int64() if k in integer else pl.Float64() for k in kinds}
 
 
 API_SUMMARY = pl.Schema(
-    {"name": pl.String, "class": pl.String, "count": pl.Int64, **statistics("", "ns"), "share_ratio": pl.Float64}
+    {
+        "name": pl.String(),
+        "class": pl.String(),
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
 )
-KERNEL_SUMMARY = pl.Schema({"name": pl.String, "count": pl.Int64, **statistics("", "ns"), "share_ratio": pl.Float64})
+KERNEL_SUMMARY = pl.Schema(
+    {"name": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
+)
 MEMORY_TIME_SUMMARY = pl.Schema(
-    {"operation": pl.String, "count": pl.Int64, **statistics("", "ns"), "share_ratio": pl.Float64}
+    {"operation": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
 )
-MEMORY_SIZE_SUMMARY = pl.Schema({"operation": pl.String, "count": pl.Int64, **statistics("", "bytes")})
+MEMORY_SIZE_SUMMARY = pl.Schema({"operation": pl.String(), "count": pl.Int64(), **statistics("", "bytes")})
 LAUNCHES = pl.Schema(
     {
-        "pid": pl.Int64,
-        "tid": pl.Int64,
-        "device": pl.Int64,
-        "api_name": pl.String,
-        "kernel_name": pl.String,
-        "count": pl.Int64,
-        "queue_count": pl.Int64,
-        "shared_call": pl.Boolean,
+        "pid": pl.Int64(),
+        "tid": pl.Int64(),
+        "device": pl.Int64(),
+        "api_name": pl.String(),
+        "kernel_name": pl.String(),
+        "count": pl.Int64(),
+        "queue_count": pl.Int64(),
+        "shared_call": pl.Boolean(),
         **statistics("api", "ns", total=False),
         **statistics("queue", "ns", total=False),
         **statistics("kernel", "ns", total=False),
@@ -181,30 +191,38 @@ LAUNCHES = pl.Schema(
     }
 )
 NVTX_SUMMARY = pl.Schema(
-    {"range": pl.String, "style": pl.String, "count": pl.Int64, **statistics("", "ns"), "share_ratio": pl.Float64}
+    {
+        "range": pl.String(),
+        "style": pl.String(),
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
 )
 NVTX_GPU_PROJECTION = pl.Schema(
     {
-        "range": pl.String,
-        "style": pl.String,
-        "count": pl.Int64,
-        "gpu_op_count": pl.Int64,
+        "range": pl.String(),
+        "style": pl.String(),
+        "count": pl.Int64(),
+        "gpu_op_count": pl.Int64(),
         **statistics("projected", "ns"),
-        "range_total_ns": pl.Int64,
-        "gpu_op_avg": pl.Float64,
-        "level_avg": pl.Float64,
-        "child_avg": pl.Float64,
+        "range_total_ns": pl.Int64(),
+        "gpu_op_avg": pl.Float64(),
+        "level_avg": pl.Float64(),
+        "child_avg": pl.Float64(),
     }
 )
-OSRT_SUMMARY = pl.Schema({"name": pl.String, "count": pl.Int64, **statistics("", "ns"), "share_ratio": pl.Float64})
+OSRT_SUMMARY = pl.Schema(
+    {"name": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
+)
 GRAPH_REPLAY_SUMMARY = pl.Schema(
     {
-        "pid": pl.Int64,
-        "device": pl.Int64,
-        "graph": pl.Int64,
-        "count": pl.Int64,
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "graph": pl.Int64(),
+        "count": pl.Int64(),
         **statistics("", "ns"),
-        "share_ratio": pl.Float64,
+        "share_ratio": pl.Float64(),
     }
 )
-ANOMALIES = pl.Schema({"kind": pl.String, "count": pl.Int64, "detail": pl.String})
+ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})

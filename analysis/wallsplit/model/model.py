@@ -2,8 +2,20 @@
 
 from dataclasses import dataclass
 
+import polars as pl
 
-from wallsplit.model.names import Names
+from wallsplit.model.api_calls import api_calls
+from wallsplit.model.capture import Capture, capture, diagnostics
+from wallsplit.model.gpus import gpus
+from wallsplit.model.graph_replays import graph_replays
+from wallsplit.model.kernels import kernels
+from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
+from wallsplit.model.names import Names, NameTable
+from wallsplit.model.nvtx import nvtx
+from wallsplit.model.osrt import osrt
+from wallsplit.model.processes import processes, threads
+from wallsplit.model.profiler_overhead import profiler_overhead
+from wallsplit.model.rows import RawRows
 from wallsplit.schema import (
     ApiCalls,
     Diagnostics,
@@ -17,24 +29,12 @@ from wallsplit.schema import (
     ProfilerOverhead,
     Threads,
 )
-
-
-@dataclass(frozen=True)
-class Capture:
-    """What the export says about the recording. Null = the export does not say."""
-
-    nsys_version: str | None
-    schema_version: str | None
-    duration_ns: int | None
-    """ANALYSIS_DETAILS.duration: the `capture` window is [0, duration)."""
-    note: str | None = None
-    """A remark the export's metadata makes about itself (WALLSPLIT_NOTE), e.g. that it was reconstructed."""
-    assumptions: tuple[str, ...] = ()
+from wallsplit.trace import Trace
 
 
 @dataclass(frozen=True)
 class Model:
-    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are already counted and left out."""
+    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out."""
 
     names: Names
     kernels: Kernels
@@ -50,6 +50,86 @@ class Model:
     diagnostics: Diagnostics
     capture: Capture
     unusable_rows: dict[str, int]
-    """Rows with a NULL or reversed end or an impossible time, by table (NVTX rows that are no ranges are not counted)."""
+    """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
     missing: frozenset[str] = frozenset()
     """Tables of the analysis (names as in BREAKDOWNS) that this trace's columns cannot give."""
+
+    @property
+    def gpu_operations(self) -> tuple[pl.DataFrame, ...]:
+        """Return the frames of GPU work: kernels, graph replays, memory operations."""
+        return self.kernels, self.graph_replays, self.memory_ops
+
+    @property
+    def cuda_span(self) -> tuple[int, int] | None:
+        """Return the first start and last end, in ns, over API calls and GPU work; None without any."""
+        return span(self.api_calls, *self.gpu_operations)
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Return the times, in ns, between which the trace can say anything; None where it has no rows at all.
+
+        The trace clock starts with the recording, so 0 is inside even where nothing happened at first.
+        """
+        frames = (self.api_calls, *self.gpu_operations, self.nvtx, self.osrt, self.profiler_overhead)
+        rows = span(*frames)
+        duration = self.capture.duration_ns
+        if rows is None:
+            return None if duration is None else (0, duration)
+        return min(0, rows[0]), max(rows[1], duration or 0)
+
+
+def load(trace: Trace) -> Model:
+    """Return the model of a trace.
+
+    Raises:
+        TraceError: the file is damaged, or changed while it was read.
+    """
+    raw = RawRows(trace)
+    names = NameTable.of(trace)
+    kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
+    api_rows, nvtx_rows, osrt_rows = api_calls(raw, names), nvtx(raw, names), osrt(raw, names)
+    gpu_rows = (kernel_rows, replay_rows, memory_rows)
+    pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
+    model = Model(
+        names=names.freeze(),
+        kernels=kernel_rows,
+        graph_replays=replay_rows,
+        memory_ops=memory_rows,
+        api_calls=api_rows,
+        nvtx=nvtx_rows,
+        osrt=osrt_rows,
+        profiler_overhead=profiler_overhead(raw),
+        gpus=gpus(trace, _distinct("device", *gpu_rows)),
+        processes=processes(trace, pids),
+        threads=threads(trace, names, pids),
+        diagnostics=diagnostics(trace),
+        capture=capture(trace),
+        unusable_rows=raw.unusable,
+        missing=_missing(trace),
+    )
+    trace.check_unchanged()
+    return model
+
+
+def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
+    """Return the first start and the last end, in ns, over the rows of all frames; None without rows."""
+    ends = [f.select(pl.col("start").min(), pl.col("end").max()).row(0) for f in frames if f.height]
+    return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
+
+
+def _distinct(column: str, *frames: pl.DataFrame) -> list[int]:
+    return sorted({int(value) for frame in frames for value in frame[column].unique()})
+
+
+def _missing(trace: Trace) -> frozenset[str]:
+    """Return the analysis tables whose raw columns the export lacks though it has the rows."""
+    needs = {
+        "memory_size_summary": [(COPIES, "bytes"), (SETS, "bytes")],
+        "launches": [("CUPTI_ACTIVITY_KIND_KERNEL", "correlationId"), ("CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId")],
+        "nvtx_gpu_projection": [("CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId")],
+    }
+    return frozenset(
+        name
+        for name, columns in needs.items()
+        if any(trace.has(table) and not trace.has(table, column) for table, column in columns)
+    )

@@ -1,9 +1,10 @@
 """The ledger: every nanosecond booked once."""
 
-from wallsplit.accounts import ACCOUNTS, MEANINGS, PARTS
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.analysis import Analysis, Ledger
 from wallsplit.headline import account_percents
 from wallsplit.labels import ledger_label
+from wallsplit.parts import MEANINGS, PARTS
 from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Section, Table
 
 MOST = 8
@@ -37,7 +38,7 @@ def accounts(ledger: Ledger, label: str) -> Table:
     rows = []
     for account in ACCOUNTS:
         time = ledger.accounts[account]
-        on_gpu = account.startswith("gpu.")
+        on_gpu = account in GPU_ACCOUNTS
         cells: tuple[Cell, ...] = (time, percents[account])
         if time is None or (on_gpu and ledger.device is None):
             cells = (None, None)

@@ -1,0 +1,67 @@
+"""CUDA API calls, runtime and driver, each with its class by name and the class the ledger books it under."""
+
+import polars as pl
+
+from wallsplit.model.api_classes import api_class, normalised
+from wallsplit.model.names import NameTable
+from wallsplit.model.rows import RawRows, pid
+from wallsplit.schema import API_CALLS, API_CLASSES, ApiCalls, ApiClass, conform
+
+TABLE = "CUPTI_ACTIVITY_KIND_RUNTIME"
+INT32_MAX = 2**31 - 1
+
+
+def api_calls(raw: RawRows, names: NameTable) -> ApiCalls:
+    """Return the API calls of a trace (schema.API_CALLS), in file order."""
+    rows = raw.read(TABLE, ["globalTid", "correlationId", "nameId", "returnValue"])
+    name = names.rows_of_ids(rows["nameId"], normalised)
+    distinct = name.unique()
+    texts = names.freeze().text(distinct).to_list()
+    kind = _by_name(name, distinct, [API_CLASSES.index(api_class(text)) for text in texts])
+    edge = _by_name(name, distinct, [_capture_edge(text) for text in texts])
+    thread = rows["globalTid"].fill_null(0)
+    captured = _captured(thread, rows["start"], edge)
+    booked = kind if captured is None else kind.zip_with(~captured, _constant(API_CLASSES.index("graph_build"), kind))
+    classes = pl.Series(API_CLASSES, dtype=ApiClass)
+    frame = rows.select(
+        "start",
+        "end",
+        pid("globalTid"),
+        thread.alias("thread"),
+        pl.col("correlationId").alias("correlation_id"),
+        name.alias("name"),
+        classes.gather(kind).alias("api_class"),
+        classes.gather(booked).alias("booked_class"),
+        pl.col("returnValue").clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("return_value"),
+    )
+    return ApiCalls(conform(frame, API_CALLS, "api_calls"))
+
+
+def _by_name(name: pl.Series, distinct: pl.Series, values: list[int]) -> pl.Series:
+    if name.is_empty():
+        return pl.Series([], dtype=pl.UInt32)
+    table = [0] * (int(str(distinct.max())) + 1)
+    for row, value in zip(distinct, values, strict=True):
+        table[row] = value
+    return pl.Series(table, dtype=pl.UInt32).gather(name)
+
+
+def _constant(value: int, like: pl.Series) -> pl.Series:
+    return pl.repeat(value, len(like), dtype=pl.UInt32, eager=True)
+
+
+def _capture_edge(name: str) -> int:
+    return 1 if name.endswith("StreamBeginCapture") else 2 if name.endswith("StreamEndCapture") else 0
+
+
+def _captured(thread: pl.Series, start: pl.Series, edge: pl.Series) -> pl.Series | None:
+    """Return which calls a thread made between its begin and the next end of a stream capture; None if there are none.
+
+    Such a call runs nothing: it records a node of a graph (LEDGER.md, Capture).
+    """
+    if not (edge == 1).any():
+        return None
+    calls = pl.LazyFrame({"thread": thread, "start": start, "edge": edge}).with_row_index("row")
+    last_edge = pl.when(pl.col("edge") > 0).then("edge").forward_fill().over("thread")
+    inside = calls.sort("thread", "start", maintain_order=True).with_columns(captured=last_edge == 1)
+    return inside.sort("row").select(pl.col("captured").fill_null(value=False)).collect().to_series()

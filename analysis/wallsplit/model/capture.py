@@ -1,0 +1,46 @@
+"""What the export says about its own recording."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from wallsplit.schema import DIAGNOSTICS, Diagnostics, conform
+from wallsplit.trace import Trace
+
+NOTE = "WALLSPLIT_NOTE"
+ASSUMPTION = "WALLSPLIT_ASSUMPTION_"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The recording's metadata. None = the export does not say."""
+
+    nsys_version: str | None
+    schema_version: str | None
+    duration_ns: int | None
+    """ANALYSIS_DETAILS.duration: the `capture` window is [0, duration)."""
+    note: str | None = None
+    """Set in files this project reconstructed from published figures; every output shows it."""
+    assumptions: tuple[str, ...] = ()
+
+
+def capture(trace: Trace) -> Capture:
+    """Return the metadata of the export."""
+    table = "META_DATA_EXPORT" if trace.has("META_DATA_EXPORT") else "EXPORT_META_DATA"
+    rows = trace.scan(table, ["name", "value"]).select(pl.col("name", "value").cast(pl.String)).drop_nulls().collect()
+    values = dict(rows.iter_rows())
+    durations = trace.scan("ANALYSIS_DETAILS", ["duration"]).drop_nulls().collect()["duration"]
+    return Capture(
+        nsys_version=values.get("EXPORT_PRODUCT_VERSION") or values.get("EXPORT_VERSION"),
+        schema_version=values.get("EXPORT_SCHEMA_VERSION"),
+        duration_ns=int(durations[0]) if len(durations) else None,
+        note=values.get(NOTE),
+        assumptions=tuple(values[name] for name in sorted(values) if name.startswith(ASSUMPTION)),
+    )
+
+
+def diagnostics(trace: Trace) -> Diagnostics:
+    """Return the profiler's own messages (schema.DIAGNOSTICS), in file order."""
+    raw = trace.scan("DIAGNOSTIC_EVENT", ["severity", "text"])
+    frame = raw.select("severity", pl.col("text").cast(pl.String)).drop_nulls().collect()
+    return Diagnostics(conform(frame, DIAGNOSTICS, "diagnostics"))

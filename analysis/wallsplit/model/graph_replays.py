@@ -1,0 +1,22 @@
+"""Replays of CUDA graphs recorded as a whole: what runs inside is not recorded."""
+
+import polars as pl
+
+from wallsplit.model.rows import RawRows, pid
+from wallsplit.schema import GRAPH_REPLAYS, GraphReplays, conform
+
+TABLE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+
+
+def graph_replays(raw: RawRows) -> GraphReplays:
+    """Return the graph replays of a trace (schema.GRAPH_REPLAYS), in file order."""
+    rows = raw.read(TABLE, ["globalPid", "deviceId", "correlationId", "graphId"])
+    frame = rows.select(
+        "start",
+        "end",
+        pid("globalPid"),
+        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
+        pl.col("correlationId").alias("correlation_id"),
+        pl.col("graphId").alias("graph"),
+    )
+    return GraphReplays(conform(frame, GRAPH_REPLAYS, "graph_replays"))

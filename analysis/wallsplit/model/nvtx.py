@@ -1,0 +1,89 @@
+"""NVTX ranges: what the program, or a library it uses, named."""
+
+import polars as pl
+
+from wallsplit.model.names import UNNAMED, NameTable
+from wallsplit.model.rows import RawRows, pid
+from wallsplit.schema import NVTX_RANGES, NVTX_STYLES, NvtxRanges, NvtxStyle, conform
+
+TABLE = "NVTX_EVENTS"
+PUSH_POP = (59, 70)
+START_END = (60, 71)
+RANGES = (*PUSH_POP, *START_END)
+DOMAIN_CREATED = 75
+
+LIBRARY_DOMAINS = frozenset(
+    {"CCCL", "CUB", "Thrust", "libcudf", "cuBLAS", "cuBLASLt", "cuDNN", "cuFFT", "cuSOLVER", "cuSPARSE", "cuRAND"}
+    | {"NCCL", "MPI", "NVSHMEM", "UCX", "TensorRT", "RAPIDS", "OpenACC", "NPP", "nvJPEG", "DALI", "cuTENSOR", "RMM"}
+)
+"""Domains that libraries open for themselves; their ranges are not the user's steps. Compared without case."""
+_LIBRARIES = frozenset(domain.lower() for domain in LIBRARY_DOMAINS)
+
+
+def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
+    """Return the finished ranges of a trace (schema.NVTX_RANGES), in file order; marks and categories are no ranges."""
+    columns = ["eventType", "text", "textId", "globalTid", "domainId"]
+    domains = _domains(raw, names)
+    rows = raw.read(TABLE, columns, keep=pl.col("eventType").is_in(list(RANGES)))
+    rows = rows.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
+    frame = rows.select(
+        "start",
+        "end",
+        "pid",
+        pl.col("globalTid").fill_null(0).alias("thread"),
+        _style(rows["eventType"]).alias("style"),
+        _names(rows, domains, names).alias("range"),
+        _is_library(rows, domains).alias("is_library"),
+    )
+    return NvtxRanges(conform(frame, NVTX_RANGES, "nvtx"))
+
+
+def _domains(raw: RawRows, names: NameTable) -> pl.DataFrame:
+    """Return the named domains: pid, domainId, domain (text); domain 0 has no name of its own."""
+    rows = (
+        raw.trace.scan(TABLE, ["eventType", "text", "textId", "globalTid", "domainId"])
+        .filter(pl.col("eventType") == DOMAIN_CREATED, pl.col("domainId") != 0)
+        .select(pid("globalTid"), "domainId", pl.col("text").cast(pl.String), "textId")
+        .collect()
+    )
+    texts = names.lookup(rows["textId"].drop_nulls().unique())
+    registered = [texts.get(text_id) for text_id in rows["textId"]]
+    named = rows.select(
+        "pid", "domainId", pl.coalesce("text", pl.Series(registered, dtype=pl.String)).alias("domain")
+    ).drop_nulls()
+    return named.unique(["pid", "domainId"], keep="first", maintain_order=True)
+
+
+def _style(event_type: pl.Series) -> pl.Series:
+    return pl.Series(NVTX_STYLES, dtype=NvtxStyle).gather(event_type.is_in(list(START_END)).cast(pl.UInt32))
+
+
+def _names(rows: pl.DataFrame, domains: pl.DataFrame, names: NameTable) -> pl.Series:
+    inline = names.rows_of_texts(rows["text"])
+    row = inline
+    if rows["textId"].null_count() < rows.height:
+        registered = names.rows_of_ids(rows["textId"])
+        row = inline.zip_with(rows["text"].is_not_null(), registered)
+    if domains.is_empty():
+        return row
+    texts = names.freeze()
+    keyed = rows.select("pid", "domainId", row.alias("row")).join(domains, on=["pid", "domainId"], how="left")
+    pairs = keyed.select("domain", "row").unique().drop_nulls("domain")
+    prefixed = [
+        names.row(f"{domain}:{'' if (text := texts[row]) == UNNAMED else text}") for domain, row in pairs.iter_rows()
+    ]
+    pairs = pairs.with_columns(full=pl.Series(prefixed, dtype=pl.Int32))
+    return (
+        keyed.join(pairs, on=["domain", "row"], how="left", maintain_order="left")
+        .select(pl.coalesce("full", "row"))
+        .to_series()
+    )
+
+
+def _is_library(rows: pl.DataFrame, domains: pl.DataFrame) -> pl.Series:
+    owned = domains.filter(pl.col("domain").str.to_lowercase().is_in(list(_LIBRARIES)))
+    if owned.is_empty():
+        return pl.repeat(False, rows.height, dtype=pl.Boolean, eager=True)
+    marked = owned.select("pid", "domainId", is_library=pl.lit(value=True))
+    joined = rows.select("pid", "domainId").join(marked, on=["pid", "domainId"], how="left", maintain_order="left")
+    return joined["is_library"].fill_null(value=False)

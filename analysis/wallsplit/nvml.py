@@ -1,0 +1,91 @@
+"""What NVML (nvidia-smi's source) said during a run: samples kept as `<name>.nvml.csv`, and the energy they add up to.
+
+The clock is UTC in ns since 1970. A trace's own clock starts at `utcEpochNs` of TARGET_INFO_SESSION_START_TIME, so
+`utc_ns - utcEpochNs` is a sample's place in the trace.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
+from itertools import pairwise
+
+from wallsplit.errors import ManifestError
+
+
+@dataclass(frozen=True, slots=True)
+class NvmlSample:
+    """One reading of one GPU; None = the GPU does not tell."""
+
+    utc_ns: int
+    device: int
+    gpu_percent: int | None  # share of the last sample period in which at least one kernel ran
+    memory_percent: int | None  # share in which device memory was read or written
+    memory_used_bytes: int | None
+    power_mw: int | None
+
+
+COLUMNS = tuple(column.name for column in fields(NvmlSample))
+
+
+def to_csv(samples: Iterable[NvmlSample]) -> str:
+    """The samples as CSV text with a header line; None is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(astuple(sample) for sample in samples)
+    return text.getvalue()
+
+
+def from_csv(text: str) -> tuple[NvmlSample, ...]:
+    """The samples in the CSV text.
+
+    Raises:
+        ManifestError: another header, or a cell that is no integer.
+    """
+    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    if tuple(header) != COLUMNS:
+        raise ManifestError(f"no NVML samples: the first line is not {','.join(COLUMNS)}; profile again")
+    try:
+        return tuple(_sample(row) for row in rows)
+    except ValueError as error:
+        raise ManifestError(f"no NVML samples ({error}); profile again") from error
+
+
+def _sample(row: Sequence[str]) -> NvmlSample:
+    if len(row) != len(COLUMNS):
+        raise ValueError(f"{len(row)} cells in a row instead of {len(COLUMNS)}")
+    utc_ns, device, *rest = row
+    return NvmlSample(int(utc_ns), int(device), *(int(cell) if cell else None for cell in rest))
+
+
+def mean_gpu_ratio(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:
+    """Mean of what nvidia-smi shows as GPU utilisation over the window, 0-1, all devices; None without a sample."""
+    seen = [s.gpu_percent for s in samples if s.gpu_percent is not None and start_utc_ns <= s.utc_ns < end_utc_ns]
+    return sum(seen) / len(seen) / 100 if seen else None
+
+
+def energy_joules(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:
+    """Energy all sampled GPUs drew in the window, in joules; None where a device's samples do not span it.
+
+    The trapezoidal rule over the readings of power, interpolated linearly at the window's two ends.
+    """
+    by_device: dict[int, list[tuple[int, int]]] = {}
+    for sample in samples:
+        if sample.power_mw is not None:
+            by_device.setdefault(sample.device, []).append((sample.utc_ns, sample.power_mw))
+    energies = [_device_energy(sorted(points), start_utc_ns, end_utc_ns) for points in by_device.values()]
+    known = [energy for energy in energies if energy is not None]
+    return sum(known) if known and len(known) == len(energies) else None
+
+
+def _device_energy(points: Sequence[tuple[int, int]], start: int, end: int) -> float | None:
+    if end <= start or points[0][0] > start or points[-1][0] < end:
+        return None
+    total = 0.0
+    for (t0, p0), (t1, p1) in pairwise(points):
+        low, high = max(t0, start), min(t1, end)
+        if low < high:
+            slope = (p1 - p0) / (t1 - t0)
+            total += (high - low) * (p0 + slope * ((low + high) / 2 - t0))
+    return total * 1e-12  # mW × ns

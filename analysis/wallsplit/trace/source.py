@@ -1,0 +1,33 @@
+"""What every trace format offers: named tables with named columns, read column by column."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import polars as pl
+
+COLUMN_TYPES = (pl.Int64(), pl.Float64(), pl.Categorical())
+"""Integers, reals, and text (interned: a column of texts costs four bytes a row)."""
+
+
+class Source(Protocol):
+    """A container of raw nsys tables. Implementations never write beside their file."""
+
+    format: str
+    tables: dict[str, pl.Schema]
+    """Real tables only; column names as nsys writes them, types out of COLUMN_TYPES."""
+
+    def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the columns asked for, all rows, in file order.
+
+        Raises:
+            TraceError: the container is damaged.
+        """
+        ...
+
+    def check_unchanged(self) -> None:
+        """Return if the container is what it was when it was opened.
+
+        Raises:
+            TraceError: it was written to meanwhile, so what was read may be a mixture.
+        """
+        ...

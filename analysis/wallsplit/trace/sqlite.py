@@ -1,0 +1,147 @@
+"""SQLite exports: opened read-only and immutable, real tables only, never a write beside the file."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+
+from wallsplit.errors import TraceError
+from wallsplit.trace.identify import check_sqlite_file
+
+BATCH_ROWS = 100_000
+LIMITS = {
+    # A hostile schema must not cost more than its file's size: no attached files, small expressions, bounded texts.
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 2,
+    sqlite3.SQLITE_LIMIT_COLUMN: 1_000,
+    sqlite3.SQLITE_LIMIT_LENGTH: 256 * 1024 * 1024,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,
+}
+
+
+class SqliteSource:
+    """One SQLite file as tables of columns."""
+
+    format = "nsys-sqlite"
+
+    def __init__(self, path: Path) -> None:
+        check_sqlite_file(path)
+        self.path = path
+        self._stamp = _stamp(path)
+        self._db = _connect(path)
+        try:
+            self.tables, self.impostors = _tables(self._db)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from None
+
+    def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the columns asked for, all rows, in row-id order (see Source)."""
+        schema = self.tables[table]
+        picked = pl.Schema({name: schema[name] for name in columns})
+        try:
+            return self._read_rows(table, picked)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from None
+
+    def check_unchanged(self) -> None:
+        """Return if the file is what it was when it was opened (see Source)."""
+        if _stamp(self.path) != self._stamp:
+            raise TraceError(f"{self.path}: changed while it was read; wait until the export is finished, then repeat")
+
+    def close(self) -> None:
+        """Close the connection; reading afterwards is an error."""
+        self._db.close()
+
+    def _read_rows(self, table: str, schema: pl.Schema) -> pl.DataFrame:
+        if not schema:
+            rows = self._db.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+            return pl.DataFrame(height=rows)
+        names = ", ".join(_quoted(name) for name in schema)
+        cursor = self._db.execute(f"SELECT {names} FROM {_quoted(table)}")  # noqa: S608
+        batches = [pl.DataFrame(schema=schema)]
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            columns = [
+                self._column(table, name, values, kind)
+                for (name, kind), values in zip(schema.items(), zip(*rows, strict=True), strict=True)
+            ]
+            batches.append(pl.DataFrame(columns))
+        return pl.concat(batches, rechunk=True)
+
+    def _column(self, table: str, name: str, values: tuple[object, ...], kind: pl.DataType) -> pl.Series:
+        if kind == pl.Categorical():
+            texts = [v if v is None or isinstance(v, str) else _as_text(v) for v in values]
+            return pl.Series(name, texts, dtype=pl.String).cast(pl.Categorical())
+        try:
+            if kind == pl.Int64() and None not in values:
+                array = np.array(values)
+                if array.dtype == np.int64:
+                    return pl.Series(name, array)
+            return pl.Series(name, values, dtype=kind, strict=True)
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            raise TraceError(
+                f"{self.path}: column {name} of table {table} holds values that are no numbers; export the report again"
+            ) from None
+
+    def _damaged(self, error: sqlite3.Error) -> TraceError:
+        return TraceError(f"{self.path}: SQLite cannot read it ({error}); copy it again or export the report again")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # immutable=1 keeps SQLite from looking for, or making, a journal or -shm file beside the user's file.
+    location = f"file:{quote(path.absolute().as_posix())}?mode=ro&immutable=1"
+    try:
+        db = sqlite3.connect(location, uri=True, check_same_thread=False)
+        for limit, value in LIMITS.items():
+            db.setlimit(limit, value)
+        db.execute("PRAGMA trusted_schema=OFF")
+        db.execute("PRAGMA query_only=ON")
+        db.execute("PRAGMA cell_size_check=ON")
+    except sqlite3.Error as error:
+        raise TraceError(f"{path}: SQLite cannot open it ({error}); export the report again") from None
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return db
+
+
+def _tables(db: sqlite3.Connection) -> tuple[dict[str, pl.Schema], frozenset[str]]:
+    """Return the real tables with their columns, and the names of views and virtual tables, which are never read."""
+    tables: dict[str, pl.Schema] = {}
+    impostors = set()
+    for name, kind, sql, root in db.execute("SELECT name, type, sql, rootpage FROM sqlite_master").fetchall():
+        if kind not in ("table", "view"):
+            continue
+        if kind == "view" or not root or not str(sql).lstrip().upper().startswith("CREATE TABLE"):
+            impostors.add(str(name))
+            continue
+        columns = db.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+        tables[name] = pl.Schema({column[1]: _column_type(column[2]) for column in columns})
+    return tables, frozenset(impostors)
+
+
+def _column_type(declared: str) -> pl.DataType:
+    """Return the type of a column by SQLite's affinity rules (https://www.sqlite.org/datatype3.html, 3.1)."""
+    upper = declared.upper()
+    if "INT" in upper or upper == "":
+        return pl.Int64()
+    if any(word in upper for word in ("CHAR", "CLOB", "TEXT", "BLOB")):
+        return pl.Categorical()
+    return pl.Float64()
+
+
+def _as_text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise TraceError(f"{path}: vanished while it was read ({error.strerror}); repeat") from None
+    return stat.st_size, stat.st_mtime_ns, stat.st_ino

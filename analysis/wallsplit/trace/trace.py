@@ -1,0 +1,112 @@
+"""A trace: one nsys export as lazy frames of its raw tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from wallsplit.errors import TraceError
+from wallsplit.trace.source import Source
+from wallsplit.trace.sqlite import SqliteSource
+
+EVENT_TABLES = (
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "NVTX_EVENTS",
+    "OSRT_API",
+    "PROFILER_OVERHEAD",
+)
+INFORMATION_TABLES = (
+    "StringIds",
+    "ANALYSIS_DETAILS",
+    "META_DATA_EXPORT",
+    "EXPORT_META_DATA",
+    "TARGET_INFO_GPU",
+    "TARGET_INFO_CUDA_GPU",
+    "PROCESSES",
+    "ThreadNames",
+    "DIAGNOSTIC_EVENT",
+)
+MARKS_OF_AN_EXPORT = (*EVENT_TABLES, "ANALYSIS_DETAILS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
+MARKS_OF_NVPROF = frozenset({"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "StringTable"})
+
+
+@dataclass(frozen=True)
+class Trace:
+    """An opened export. Tables and columns are found by name; what is absent is simply not there."""
+
+    path: Path
+    size_bytes: int
+    source: Source
+
+    @classmethod
+    def open(cls, path: Path) -> "Trace":
+        """Return the export at `path`, opened read-only.
+
+        Raises:
+            TraceError: the path is no complete nsys export; the message says what it is instead.
+        """
+        source = SqliteSource(path)
+        _check_is_export(path, source)
+        return cls(path, path.stat().st_size, source)
+
+    @property
+    def format(self) -> str:
+        """Return the container's name as reports print it."""
+        return self.source.format
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Return whether the trace has the table and all these columns of it."""
+        schema = self.source.tables.get(table)
+        return schema is not None and all(column in schema for column in columns)
+
+    def scan(self, table: str, columns: Sequence[str]) -> pl.LazyFrame:
+        """Return the columns of a raw table lazily; only those a query uses are read. Text is Categorical.
+
+        A column the trace lacks is null throughout, a table it lacks has no rows: nothing there was measured.
+        """
+        schema = self.source.tables.get(table, pl.Schema())
+        present = pl.Schema({name: schema[name] for name in columns if name in schema})
+        if not present:
+            return pl.LazyFrame(schema=dict.fromkeys(columns, pl.Int64()))
+
+        def read(
+            with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
+        ) -> Iterator[pl.DataFrame]:
+            frame = self.source.read(table, with_columns if with_columns is not None else present.names())
+            frame = frame if predicate is None else frame.filter(predicate)
+            yield frame if n_rows is None else frame.head(n_rows)
+
+        lazy = register_io_source(read, schema=present, is_pure=True)
+        absent = [pl.lit(None, pl.Int64()).alias(name) for name in columns if name not in present]
+        return lazy.with_columns(absent).select(columns) if absent else lazy
+
+    def check_unchanged(self) -> None:
+        """Return if the file is what it was when it was opened.
+
+        Raises:
+            TraceError: it was written to meanwhile.
+        """
+        self.source.check_unchanged()
+
+
+def _check_is_export(path: Path, source: SqliteSource) -> None:
+    hostile = sorted(source.impostors.intersection((*EVENT_TABLES, *INFORMATION_TABLES)))
+    if hostile:
+        raise TraceError(
+            f"{path}: {hostile[0]} is a view or virtual table, where nsys writes a plain table; export the report again"
+        )
+    if source.tables.keys() >= MARKS_OF_NVPROF:
+        raise TraceError(
+            f"{path}: was written by nvprof or the Visual Profiler, which nsys replaced; record the program with nsys"
+        )
+    if not any(table in source.tables for table in MARKS_OF_AN_EXPORT):
+        raise TraceError(
+            f"{path}: is an SQLite file, but not an nsys export (none of its tables is there); "
+            "give the output of nsys export --type sqlite"
+        )

@@ -1,0 +1,54 @@
+"""Exports made on the way to an analysis, kept in the user's cache folder while the report is unchanged."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from wallsplit.errors import CaptureError
+from wallsplit.manifest import sha256
+from wallsplit_scripts import nsys
+
+REPORT_SUFFIXES = (".nsys-rep", ".qdrep")
+
+
+def cache_folder(platform: str, environment: Mapping[str, str], home: Path) -> Path:
+    """Where this user's exports go, by the platform's convention (XDG base directories on Linux)."""
+    if platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "wallsplit" / "exports"
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "wallsplit" / "exports"
+    xdg = Path(environment.get("XDG_CACHE_HOME") or "")
+    return (xdg if xdg.is_absolute() else home / ".cache") / "wallsplit" / "exports"
+
+
+def cached_export(report: Path, nsys_option: str | None = None) -> Path:
+    """The SQLite export of the report, in the user's cache folder; made by nsys if this report has none there yet.
+
+    An export holds the whole environment of the profiled program: the folder is open to its owner alone.
+
+    Raises:
+        CaptureError: the report cannot be read, there is no nsys, it refuses the report, or the cache is unwritable.
+    """
+    try:
+        digest = sha256(report)
+    except OSError as error:
+        raise CaptureError(f"{report}: cannot be read ({error.strerror})") from error
+    folder = cache_folder(sys.platform, os.environ, Path.home())
+    try:
+        path = nsys.locate(nsys_option)
+    except CaptureError as error:
+        hint = f"nsys export --type=sqlite {report.name!r}"
+        raise CaptureError(
+            f"{report}: an nsys report, not an export, and {error}; or export it with `{hint}`"
+        ) from error
+    target = folder / f"{digest}-{nsys.version_text(path)}.sqlite"
+    if target.is_file():
+        return target
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise CaptureError(f"{folder}: the cache folder cannot be made ({error.strerror})") from error
+    nsys.export(path, report, target)
+    return target

@@ -1,0 +1,210 @@
+"""Nsight Systems: finding it, what it can do, the command lines it is given, and what its failures mean."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from wallsplit.errors import CaptureError
+from wallsplit_scripts.supervise import Ended, supervise
+
+OLDEST = (2022, 1)  # the first year whose `profile` knows every flag used here
+WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPTI_ACTIVITY_KIND_GRAPH_TRACE
+WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
+QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
+EXPORT_LIMIT_S = 1800.0
+HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
+
+GraphTrace = Literal["auto", "graph", "node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nsys:
+    """An installed Nsight Systems."""
+
+    path: Path
+    version_text: str  # "2023.4.4.54-234433681190v0"
+    traces: tuple[str, ...]  # of WANTED_TRACES, those it knows
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The release, as (2023, 4, 4)."""
+        return parse_version(self.version_text)[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """What a capture records."""
+
+    graph_trace: GraphTrace = "auto"
+    cpu_samples: bool = False
+
+
+def parse_version(text: str) -> tuple[int, ...]:
+    """The leading dotted numbers of a version, as integers: "0.2.11rc1" is (0, 2, 11); empty where there are none."""
+    match = re.match(r"\d+(?:\.\d+)*", text.strip())
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
+
+
+def candidates(option: str | None, environment_value: str | None, project: Path) -> tuple[str, ...]:
+    """Where an nsys may be, the first that exists wins; a place asked for by name is the only one."""
+    asked = option or environment_value
+    return (asked,) if asked else (str(project / ".nsys" / "usr" / "bin" / "nsys"), "nsys")
+
+
+def locate(option: str | None = None) -> Path:
+    """The nsys to use: `--nsys`, else $WALLSPLIT_NSYS, else the project's own, else the one on PATH.
+
+    Raises:
+        CaptureError: there is none.
+    """
+    asked = os.environ.get("WALLSPLIT_NSYS")
+    for candidate in candidates(option, asked, project_folder()):
+        if found := shutil.which(candidate):
+            return Path(found)
+    if option or asked:
+        where = "--nsys" if option else "WALLSPLIT_NSYS"
+        raise CaptureError(f"{option or asked}: no nsys that can be run, as {where} says; {HOW_TO_GET}")
+    raise CaptureError(f"no nsys found, neither in the project's .nsys folder nor on PATH; {HOW_TO_GET}")
+
+
+def project_folder() -> Path:
+    """The checkout this program runs from, else the current folder."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "pyproject.toml").is_file() else Path.cwd()
+
+
+def find(option: str | None = None) -> Nsys:
+    """The nsys to use, asked for its version and what it can trace.
+
+    Raises:
+        CaptureError: there is none, it does not answer, or it is older than OLDEST.
+    """
+    path = locate(option)
+    version = version_text(path)
+    if parse_version(version) < OLDEST:
+        raise CaptureError(f"{path}: nsys {version} is older than {OLDEST[0]}.{OLDEST[1]}; {HOW_TO_GET}")
+    return Nsys(path, version, known_traces(_ask(path, "profile", "--help")))
+
+
+def version_text(path: Path) -> str:
+    """The version this nsys tells, as "2023.4.4.54-234433681190v0".
+
+    Raises:
+        CaptureError: it hangs, or is no Nsight Systems.
+    """
+    said = _ask(path, "--version")
+    match = re.search(r"version (\d{4}\.[\w.-]+)", said)
+    if match is None:
+        raise CaptureError(f"{path}: no Nsight Systems, it says {_last_line(said)!r}; choose another with --nsys")
+    return match[1]
+
+
+def known_traces(profile_help: str) -> tuple[str, ...]:
+    """Which of WANTED_TRACES the help of `nsys profile` lists for --trace; all of them where it lists none."""
+    section = re.search(r"-t, --trace=(.*?)(?:\n\s*\n\s*-|\Z)", profile_help, re.DOTALL)
+    listed = set(re.findall(r"'([\w-]+)'", section[1])) if section else set()
+    return tuple(name for name in WANTED_TRACES if name in listed) or WANTED_TRACES
+
+
+def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
+    """`node` where this nsys exports no rows for whole CUDA graphs, else `graph`, which disturbs the program less."""
+    if chosen != "auto":
+        return chosen
+    return "node" if tuple(version[:2]) < WHOLE_GRAPH_ROWS_SINCE else "graph"
+
+
+def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
+    """The flags of `nsys profile` that decide what is recorded."""
+    return (
+        f"--trace={','.join(nsys.traces)}",
+        f"--cuda-graph-trace={graph_granularity(options.graph_trace, nsys.version)}",
+        f"--sample={'process-tree' if options.cpu_samples else 'none'}",
+        "--cpuctxsw=none",
+    )
+
+
+def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str]) -> tuple[str, ...]:
+    """The whole command line that runs the program and leaves its report."""
+    output = str(report).replace("%", "%%")  # nsys expands %h, %p and %q{NAME} in it
+    flags = (*capture_flags(nsys, options), "--force-overwrite=true", f"--output={output}")
+    return (str(nsys.path), "profile", *flags, *program)  # nsys takes no `--` before the program
+
+
+def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
+    """The whole command line that turns a report into SQLite."""
+    flags = ("--type=sqlite", "--quiet=true", "--force-overwrite=true", f"--output={export}")
+    return (str(path), "export", *flags, str(report))
+
+
+def capture(
+    nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str], limit_s: float | None = None
+) -> Ended:
+    """How the program ended under `nsys profile`; the report exists, also when the program failed or was stopped.
+
+    Raises:
+        CaptureError: nsys cannot be run, or left no report.
+    """
+    ended = _run(profile_argv(nsys, options, report, program), limit_s)
+    if report.is_file() and report.stat().st_size > 0:
+        return ended
+    if ended.interrupted_by is not None:
+        return ended  # nobody waits for a report after Ctrl-C
+    if ended.timed_out:
+        raise CaptureError(f"nsys left no report within the limit of {limit_s:g} s and was ended; give more --timeout")
+    raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above")
+
+
+def export(path: Path, report: Path, target: Path) -> None:
+    """Write the report's SQLite export to `target`, whole or not at all.
+
+    Raises:
+        CaptureError: nsys refuses the report (its message is passed on), hangs, or writes nothing; no space is left.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as folder:
+            part = Path(folder) / "export.sqlite"
+            with tempfile.TemporaryFile() as output:
+                ended = _run(export_argv(path, report.absolute(), part), EXPORT_LIMIT_S, output)
+                output.seek(0)
+                said = output.read().decode(errors="replace")
+            if ended.interrupted_by is not None:
+                raise KeyboardInterrupt
+            if ended.timed_out:
+                raise CaptureError(f"{report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended")
+            if ended.exit_code != 0 or not part.is_file() or part.stat().st_size == 0:
+                raise CaptureError(f"{report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}")
+            part.chmod(0o600)
+            part.replace(target)
+    except OSError as error:
+        raise CaptureError(f"{target}: cannot be written ({error.strerror})") from error
+
+
+def _ask(path: Path, *arguments: str) -> str:
+    with tempfile.TemporaryFile() as output:
+        ended = _run((str(path), *arguments), QUESTION_LIMIT_S, output)
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    if ended.interrupted_by is not None:
+        raise KeyboardInterrupt
+    if ended.timed_out:
+        question = " ".join(arguments)
+        raise CaptureError(f"{path}: hangs, no answer to `{question}` in {QUESTION_LIMIT_S:g} s; choose with --nsys")
+    return said
+
+
+def _run(argv: Sequence[str], limit_s: float | None, output: IO[bytes] | None = None) -> Ended:
+    try:
+        return supervise(argv, limit_s=limit_s, output=output)
+    except OSError as error:
+        raise CaptureError(f"{argv[0]}: cannot be run ({error.strerror}); choose another nsys with --nsys") from error
+
+
+def _last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.replace("\r", "\n").splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

@@ -1,0 +1,18 @@
+"""Where real traces and their oracles lie, if this machine has them; they are never part of the repository."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+_folder = Path(os.environ.get("WALLSPLIT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+SHARED: Path | None = _folder if (_folder / "traces").is_dir() else None
+BROKEN = ("corrupt_truncated", "corrupt_zeroed_header", "not_a_database", "nvprof_nvvp_t4")
+TRACES: dict[str, Path] = {
+    path.stem: path
+    for path in (sorted((SHARED / "traces").glob("*.sqlite")) if SHARED else [])
+    if path.stem not in BROKEN
+}
+ORACLES: Path | None = SHARED / "oracle" if SHARED else None
+
+needs_shared_traces = pytest.mark.skipif(SHARED is None, reason="no folder of shared traces beside the repository")
