@@ -72,7 +72,7 @@ def _cpu_run(ledgers: Sequence[Ledger], window: Window) -> str:
     measured = "in the whole capture" if window.name == "capture" else "between the first and the last NVTX range"
     if window.name not in ("capture", "nvtx"):
         measured = "in the window asked for"
-    return f"{_wall(ledgers, window)} of host code, {measured}{_host_parts(ledgers)}; no CUDA activity was recorded"
+    return f"{_wall(ledgers, window)} in host code, {measured}{_host_parts(ledgers)}; no CUDA activity was recorded"
 
 
 def _host_parts(ledgers: Sequence[Ledger]) -> str:

@@ -4,6 +4,7 @@ import io
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from wallsplit import __version__
@@ -54,8 +55,9 @@ class Figure:
     bars: Bars | None = None
     """Set where the figure is nothing but bars: a renderer may draw those itself."""
 
+    @cached_property
     def svg(self) -> str:
-        """Return the figure as a standalone SVG with a transparent ground; equal figures give equal bytes."""
+        """The figure as a standalone SVG with a transparent ground; equal figures give equal bytes."""
         from matplotlib import rc_context
 
         buffer = io.StringIO()

@@ -43,6 +43,8 @@ def _draw(top: pl.DataFrame) -> "Canvas":
         times = [math.nan if t is None else max(t, 1) / 1e3 for t in top[column]]
         ax.scatter(times, rows, label=title, marker=marker, color=colour, s=34)
     ax.set_xscale("log")
+    ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")  # the default is a formula, which is slow to draw
     names = [f"{for_people(name, 44)}  ×{count:,}" for name, count in top.select("kernel_name", "count").iter_rows()]
     ax.set_yticks(rows, names, parse_math=False, fontsize=8)
     ax.set_ylim(top.height - 0.5, -0.5)

@@ -13,7 +13,7 @@ from wallsplit.text import file_stem
 
 def files(report: Report, stem: str) -> tuple[File, ...]:
     """Return a report's HTML page, its Markdown page and that page's figures."""
-    svgs = [(f"{stem}.{figure.name}.svg", figure.svg(), markdown.MARK) for figure in markdown.figures(report)]
+    svgs = [(f"{stem}.{figure.name}.svg", figure.svg, markdown.MARK) for figure in markdown.figures(report)]
     pages = [
         (f"{stem}.html", html.html(report), html.MARK),
         (f"{stem}.md", markdown.markdown(report, stem), markdown.MARK),

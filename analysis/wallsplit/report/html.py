@@ -81,4 +81,4 @@ def _hash(text: str) -> str:
 
 def _image(figure: Figure) -> str:
     """Return the figure as a data URL: in an image, the SVG's own styles are no matter of the page's policy."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(figure.svg().encode()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(figure.svg.encode()).decode()}"

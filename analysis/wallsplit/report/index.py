@@ -10,7 +10,7 @@ from wallsplit.figures.ledger import MOST, bar
 from wallsplit.labels import ledger_label
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
 from wallsplit.report.sections.remarks import BANNER
-from wallsplit.text import file_name, for_people
+from wallsplit.text import file_name, for_people, visible
 
 STEM = "index"
 
@@ -20,7 +20,7 @@ def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[t
     failed = f", {len(errors)} failed" if errors else ""
     sections = [Section("traces", "Traces", (_table(analyses, stems),))] if analyses else []
     if errors:
-        notes = tuple(Note("error", f"{file_name(path)}: {message}") for path, message in errors)
+        notes = tuple(Note("error", _without_folder(path, message)) for path, message in errors)
         sections.append(Section("failed", "Traces that failed", (Remarks(notes),)))
     figures = _figures(analyses)
     if figures:
@@ -54,6 +54,13 @@ def _row(analysis: Analysis, stem: str) -> tuple[Cell, ...]:
         _mean_busy(analysis.ledgers),
         reconstructed + analysis.headline,
     )
+
+
+def _without_folder(path: str, message: str) -> str:
+    """Return the message about a trace with the file's name only: reports hold no path of this machine."""
+    name = file_name(path)
+    text = message.removeprefix(path).removeprefix(visible(path)).removeprefix(": ")
+    return f"{name}: {text.replace(path, name)}"
 
 
 def _mean_busy(ledgers: Sequence[Ledger]) -> Cell:

@@ -8,6 +8,7 @@ from typing import Any
 from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Ledger, Window
+from wallsplit.manifest import to_value
 from wallsplit.report.sections.remarks import all_notes
 
 SCHEMA_VERSION = 1
@@ -56,7 +57,7 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "nsys_version": analysis.nsys_version,
         "schema": analysis.schema_version,
         "gpus": analysis.gpus.to_dicts(),
-        "run": None,
+        "run": to_value(analysis.run) if analysis.run else None,
         "window": _window(analysis.window) if analysis.window else None,
         "ledgers": [_ledger(ledger) for ledger in analysis.ledgers],
         **{name: _rows(analysis, name) for name in names},
