@@ -24,7 +24,9 @@ QUIET_SECONDS = 1.0
 @click.option("--window", metavar="W", help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: cuda.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports.")
+@click.option(
+    "--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports."
+)
 @click.option("--no-report", is_flag=True, help="Write no reports.")
 @click.option("--tables", type=click.Path(path_type=Path), metavar="DIR", help="Also write every table there.")
 @click.option("--format", "table_format", default="csv", show_default=True, type=click.Choice(["csv", "parquet"]))
@@ -99,6 +101,8 @@ def _write(
     from wallsplit.analysis import Analysis
     from wallsplit.report import files as report_files
     from wallsplit.report import tables as table_files
+    from wallsplit.report.build import report
+    from wallsplit.report.index import STEM, index
     from wallsplit.report.writing import write
 
     analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
@@ -111,15 +115,25 @@ def _write(
         write(every, tables, force=force)
     if folder is None:
         return []
-    pages = report_files.pages(outcomes, stems, top)
+    pages = [file for a, stem in named for file in report_files.files(report(a, top), stem)]
+    if len(outcomes) > 1:
+        pages += report_files.files(index(analyses, stems, _failures(outcomes)), STEM)
     paths = write(pages, folder, force=force)
     return [path for path in paths if path.suffix == ".html"]
 
 
+def _failures(outcomes: "Sequence[Outcome]") -> list[tuple[str, str]]:
+    from wallsplit.analysis import Failure
+
+    return [(outcome.path, outcome.message) for outcome in outcomes if isinstance(outcome, Failure)]
+
+
 def _print_json(outcomes: "Sequence[Outcome]") -> None:
+    from wallsplit.analysis import Analysis
     from wallsplit.report import json
 
-    click.echo(json.text(json.document(outcomes)), nl=False)
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    click.echo(json.text(json.document(analyses, _failures(outcomes))), nl=False)
 
 
 def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:

@@ -15,6 +15,7 @@ from wallsplit_scripts.messages import say
 
 # name, module:attribute, first line of its help. Importing a command for its help alone would cost most of a second.
 COMMANDS = (
+    ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
     ("workloads", "wallsplit_scripts.workloads:workloads", "List the built-in workloads and their parameters."),
     ("doctor", "wallsplit_scripts.doctor:doctor", "Tell what is installed here, and what each lack costs."),
@@ -82,6 +83,12 @@ def analyze_main() -> NoReturn:
     """Run `analyze`, which is `wallsplit analyze`, and exit."""
     signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
+
+
+def analyze_main() -> NoReturn:
+    """Run `analyze`, the same command as `wallsplit analyze`, and exit."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(run(load(COMMANDS[0][1]), name="analyze"))
 
 
 def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
