@@ -17,6 +17,7 @@ from wallsplit_scripts.messages import say
 COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
+    ("sweep", "wallsplit_scripts.sweep:sweep", "Measure the published study on this machine and report it."),
     ("workloads", "wallsplit_scripts.workloads:workloads", "List the built-in workloads and their parameters."),
     ("doctor", "wallsplit_scripts.doctor:doctor", "Tell what is installed here, and what each lack costs."),
 )

@@ -35,7 +35,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         WallsplitError: a GPU or a framework is missing, or a value is impossible for this data.
     """
     require(workload, values)
-    device, (_, distributions) = device_of(workload, values), _EXTRAS[extra_of(workload, values)]
+    device = device_of(workload, values)
     context = RunContext(values, device, Marks(), progress)
     start = perf_counter_ns()
     result = workload.run(context)
@@ -50,7 +50,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         model=result.model,
         steps=result.steps,
         arithmetic=result.arithmetic,
-        versions=machine.versions(("numpy", "nvtx", *distributions)),
+        versions=versions(workload, values),
         threads=result.threads,
         cpu=machine.cpu(),
         gpu=machine.gpu() if device == "gpu" else None,
@@ -77,6 +77,11 @@ def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
     for module in _EXTRAS[extra][0]:
         if importlib.util.find_spec(module) is None:
             raise WallsplitError(f"{workload.name}: {module} is not installed; install wallsplit[{extra}]")
+
+
+def versions(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, str]:
+    """Versions of Python and of what a run with these values computes with, as its manifest records them."""
+    return machine.versions(("numpy", "nvtx", *_EXTRAS[extra_of(workload, values)][1]))
 
 
 def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:

@@ -114,3 +114,5 @@ class Report:
     banner: str | None = None
     """A warning that goes before everything else."""
     assumptions: tuple[str, ...] = field(default=())
+    source: str = "a trace of NVIDIA Nsight Systems"
+    """What the report was made from."""

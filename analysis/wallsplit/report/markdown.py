@@ -32,7 +32,7 @@ def markdown(report: Report, stem: str) -> str:
     if report.figure:
         parts.append(_figure(report.figure, stem))
     parts += [part for section in report.sections for part in _section(section, stem)]
-    parts.append(f"<sub>Made by wallsplit {__version__} from a trace of NVIDIA Nsight Systems.</sub>")
+    parts.append(f"<sub>Made by wallsplit {__version__} from {escape(report.source)}.</sub>")
     return "\n\n".join(parts) + "\n"
 
 

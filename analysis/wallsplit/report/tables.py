@@ -22,7 +22,7 @@ def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
 
 def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:
     """Return one file per table, `<stem>.<table>.csv` or `.parquet`; cells of a CSV start no spreadsheet formula."""
-    encode = _csv if table_format == "csv" else _parquet
+    encode = csv if table_format == "csv" else parquet
     return tuple(encode(f"{stem}.{name}.{table_format}", frame) for name, frame in frames(analysis).items())
 
 
@@ -77,7 +77,8 @@ def _bounds(analysis: Analysis, ledger: Ledger) -> tuple[int | None, int | None]
     return (window.start_ns, window.end_ns) if window else (None, None)
 
 
-def _csv(name: str, frame: pl.DataFrame) -> File:
+def csv(name: str, frame: pl.DataFrame) -> File:
+    """Return a frame as a CSV file; no cell of it starts a spreadsheet formula."""
     texts = [column for column, kind in frame.schema.items() if kind == pl.String]
     text = frame.with_columns(_guarded(column) for column in texts).write_csv(line_terminator="\n")
     header, _, _ = text.partition("\n")
@@ -89,7 +90,8 @@ def _guarded(column: str) -> pl.Expr:
     return pl.when(cell.str.contains(SPREADSHEET_FORMULA)).then(pl.lit("'") + cell).otherwise(cell).alias(column)
 
 
-def _parquet(name: str, frame: pl.DataFrame) -> File:
+def parquet(name: str, frame: pl.DataFrame) -> File:
+    """Return a frame as a Parquet file."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, metadata={_PARQUET_MARK: "1"})
     return File(name, buffer.getvalue(), _PARQUET_MARK.encode())

@@ -1,0 +1,152 @@
+"""Figures of published experiments, kept apart from ours: what was printed, on which machine, and what follows from it.
+
+R1: an MNIST MLP, 784→128→10, in several frameworks on one GPU and its host's CPU. R2: an Iris MLP in PyTorch.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+R1: Final = "published experiment, Quadro RTX 5000 / Core i9-10885H"
+R2: Final = "published experiment, RTX 3080 Ti / Core i9-12900KF"
+
+
+@dataclass(frozen=True)
+class EpochTime:
+    """A published time of one epoch (48,000 training and 12,000 validation samples), at a batch size or at the best."""
+
+    approach: str
+    seconds: float
+    batch: int | Literal["best", "smallest"]
+    note: str
+    source: str = R1
+
+
+EPOCHS: Final = (
+    EpochTime("keras-gpu", 6.5, 32, "model.fit with validation"),
+    EpochTime("keras-gpu", 2.3, "best", "floor, whatever the batch"),
+    EpochTime("keras-cpu", 4.4, 32, "model.fit with validation"),
+    EpochTime("keras-cpu", 11.3, "smallest", "smallest batch of the published sweep, which is not named"),
+    EpochTime("keras-cpu", 1.4, "best", "floor"),
+    EpochTime("numpy", 0.84, 2048, "best; slower again at 4,096"),
+    EpochTime("jax-cpu", 0.14, 4096, "best"),
+    EpochTime("cupy-sample", 443 / 5, "best", "443 s for 5 epochs, the loop unchanged from NumPy"),
+)
+
+
+def epoch_seconds(approach: str, batch: int) -> float:
+    """Return the published seconds of an epoch at this batch size.
+
+    Raises:
+        KeyError: nothing was published for it.
+    """
+    return {(one.approach, one.batch): one.seconds for one in EPOCHS}[approach, batch]
+
+
+@dataclass(frozen=True)
+class OperationTime:
+    """A published time per step in µs of one operation of a training step at batch 32, on the GPU and on the CPU."""
+
+    name: str
+    gpu_us: float
+    cpu_us: float
+    source: str = R1
+
+
+OPERATIONS: Final = (
+    OperationTime("X @ W1 + b1", 541, 162),
+    OperationTime("all operations", 4447, 751),
+)
+MATMUL: Final = OperationTime("(32, 784) @ (784, 128) alone", 109, 272)
+
+
+@dataclass(frozen=True)
+class ItemTime:
+    """A published time of 20,000 epochs of the Iris MLP on the GPU, `loss.item()` called every so many epochs."""
+
+    item_every: int
+    calls: int
+    seconds: float
+    source: str = R2
+
+
+ITEMS: Final = (
+    ItemTime(100, 200, 10.43),
+    ItemTime(200, 100, 10.02),
+    ItemTime(1000, 20, 10.12),
+    ItemTime(2000, 10, 9.74),
+)
+ITEM_EPOCHS: Final = 20_000
+TRAIN_SAMPLES: Final = 48_000
+IRIS_CPU_SECONDS: Final = 2.90
+
+SMS, LANES_PER_SM, CLOCK_HZ = 48, 64, 1.8e9
+PEAK_FLOPS: Final = SMS * LANES_PER_SM * 2 * CLOCK_HZ
+"""Of the Quadro RTX 5000, a fused multiply-add counted as two operations: 11.06e12 per second."""
+LAYER_MULTIPLY_ADDS: Final = 32 * 784 * 128
+LAYER_FLOPS: Final = 2 * LAYER_MULTIPLY_ADDS
+LAYER_SECONDS: Final = LAYER_FLOPS / PEAK_FLOPS
+EPOCH_STEPS: Final = (1500, 375)  # training, validation
+EPOCH_API_SECONDS: Final = 2.7
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A published figure that does not say what it seems to, the figure it should have been, and why."""
+
+    what: str
+    published: str
+    recomputed: str
+    why: str
+
+
+def slips() -> tuple[Slip, ...]:
+    """Return the published slips of R1, recomputed from operations, peak and measured times."""
+    operation_s = OPERATIONS[0].gpu_us / 1e6
+    share = LAYER_SECONDS / operation_s
+    achieved = LAYER_FLOPS / operation_s
+    train, validation = EPOCH_STEPS
+    gpu_epoch, jax_epoch = epoch_seconds("keras-gpu", 32), epoch_seconds("jax-cpu", 4096)
+    return (
+        Slip(
+            "arithmetic of X @ W1 at peak",
+            "0.3 µs",
+            f"{LAYER_SECONDS * 1e6:.2f} µs",
+            f"{LAYER_MULTIPLY_ADDS / 1e6:.1f} M multiply-adds are {LAYER_FLOPS / 1e6:.1f} MFLOP, and the peak of "
+            f"{PEAK_FLOPS / 1e12:.1f} TFLOP/s counts a multiply-add as two",
+        ),
+        Slip(
+            "the GPU “works” so much of the time",
+            "0.06 %",
+            _percent(share),
+            f"arithmetic at peak ÷ measured time of X @ W1 + b1, {OPERATIONS[0].gpu_us:g} µs",
+        ),
+        Slip(
+            "share of the GPU's capability used",
+            "0.00003 %",
+            _percent(achieved / PEAK_FLOPS),
+            f"{achieved / 1e9:.1f} GFLOP/s ÷ {PEAK_FLOPS / 1e12:.1f} TFLOP/s; published was operations ÷ operations "
+            f"per second, {LAYER_MULTIPLY_ADDS / PEAK_FLOPS:.1e}, which is a time",
+        ),
+        Slip(
+            "graph launches of a training epoch",
+            f"{train + validation:,}",
+            f"{train:,} + {validation:,}",
+            "training and validation steps were counted together",
+        ),
+        Slip(
+            "the whole epoch is overhead",
+            f"all of {gpu_epoch:g} s",
+            f"{_percent(EPOCH_API_SECONDS / gpu_epoch)} of it are CUDA API calls",
+            f"{EPOCH_API_SECONDS:g} s is total API time; how much of it the GPU idled through, only a ledger can say",
+        ),
+        Slip(
+            "JAX on the CPU against Keras on the GPU, per epoch",
+            "45 ×",
+            f"{gpu_epoch / jax_epoch:.0f} ×",
+            f"{gpu_epoch:g} s at batch 32 ÷ {jax_epoch:g} s at batch 4,096: their batches differ, too",
+        ),
+    )
+
+
+def _percent(ratio: float) -> str:
+    return f"{ratio * 100:.2g} %"

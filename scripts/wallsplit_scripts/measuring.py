@@ -1,0 +1,188 @@
+"""Measuring the cells of a study: each in a process of its own, each kept in a file as soon as it is done."""
+
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+from wallsplit import manifest, units
+from wallsplit.errors import ManifestError, ReportError, WallsplitError
+from wallsplit.manifest import Scalar
+from wallsplit.study import cells
+from wallsplit.study.cells import Cell, Outcome
+from wallsplit.study.report import name
+from wallsplit_scripts.messages import say
+from wallsplit_scripts.study_plan import recorded
+from wallsplit_scripts.supervise import supervise
+from wallsplit_workloads import WORKLOADS, machine
+from wallsplit_workloads.running import extra_of, require, versions
+from wallsplit_workloads.workload import Workload, device_of, find, resolve
+
+CELLS: Final = "cells.jsonl"
+GRACE_S: Final = 5.0
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/:;,'\"]+/)+")
+_MESSAGE_LIMIT = 300
+
+
+class Interrupted(BaseException):
+    """A signal arrived while a cell was being measured; like KeyboardInterrupt, no error to be handled on the way."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def load(path: Path) -> list[Outcome]:
+    """Return the outcomes in the file, none where it is missing; a last line cut short by a kill is removed from it.
+
+    Raises:
+        ReportError: the file cannot be read, or another line is damaged.
+    """
+    try:
+        content = path.read_bytes() if path.exists() else b""
+        outcomes, good = _parse(content, path)
+        if good < len(content):
+            os.truncate(path, good)
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read ({error.strerror}); choose another --output-dir") from error
+    return outcomes
+
+
+def append(path: Path, outcome: Outcome) -> None:
+    """Add the outcome to the file and return when the disk has it.
+
+    Raises:
+        ReportError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write(cells.to_line(outcome).encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be written to ({error.strerror}); choose another --output-dir") from error
+
+
+def measure(plan: Sequence[Cell], path: Path, limit_s: float) -> list[Outcome]:
+    """Return the outcome of every cell of the plan; those measured before are taken from the file, new ones added.
+
+    Failed cells are tried again; what this machine lacks is looked up again, once for all repeats.
+
+    Raises:
+        ReportError: the file is damaged or cannot be written to.
+        Interrupted: a signal arrived; the cells finished before are in the file.
+    """
+    known = {outcome.key: outcome for outcome in load(path)}
+    outcomes = []
+    for number, cell in enumerate(plan, 1):
+        identity = identify(cell)
+        outcome = known.get(cells.key(recorded(cell), identity))
+        if outcome is None or outcome.status != "measured":
+            lack = lacking(cell, identity)
+            if lack and cell.repeat > 1:
+                continue
+            fresh = lack or run(cell, identity, limit_s)
+            say(f"[{number}/{len(plan)}] {name(fresh)}: {told(fresh)}")
+            if fresh != outcome:
+                append(path, fresh)
+            outcome = fresh
+        outcomes.append(outcome)
+    return outcomes
+
+
+def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
+    """Return what a run of the cell's workload, in a process of its own, measured; or how it failed.
+
+    Raises:
+        Interrupted: this process got a signal meanwhile; the run and all its processes are ended.
+    """
+    settings = (f"--set={key}={text}" for key, text in cell.settings.items())
+    with tempfile.TemporaryDirectory(prefix="wallsplit-") as folder, tempfile.TemporaryFile() as output:
+        result = Path(folder) / "run.json"
+        argv = (sys.executable, "-m", "wallsplit_workloads", cell.workload, *settings, "--result", str(result))
+        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output)
+        if ended.interrupted_by is not None:
+            raise Interrupted(ended.interrupted_by)
+        if ended.timed_out:
+            return _failed(cell, identity, f"still running after {limit_s:g} s (--timeout)")
+        if ended.exit_code:
+            return _failed(cell, identity, f"exit code {ended.exit_code}: {_last_line(output)}")
+        try:
+            return cells.measured(recorded(cell), identity, manifest.read(result))
+        except ManifestError as error:
+            return _failed(cell, identity, str(error))
+
+
+def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
+    """Return the outcome of a cell that this machine cannot measure, without a GPU or a framework; else None."""
+    workload, values = _resolved(cell)
+    lack = machine.gpu_lack() if device_of(workload, values) == "gpu" else None
+    if lack is not None:
+        return Outcome(recorded(cell), "no GPU here", identity, lack)
+    try:
+        require(workload, values)
+    except WallsplitError:
+        return Outcome(recorded(cell), "not installed", identity, f"wallsplit[{extra_of(workload, values)}]")
+    return None
+
+
+def identify(cell: Cell) -> dict[str, str]:
+    """Return what a measurement depends on beside its parameters: versions, processor, GPU."""
+    workload, values = _resolved(cell)
+    found = versions(workload, values) | {"processor": machine.cpu().model or "unknown"}
+    if device_of(workload, values) == "gpu" and (gpu := machine.gpu()):
+        found["gpu"] = gpu.name
+    return found
+
+
+def told(outcome: Outcome) -> str:
+    """Return what the progress line says about an outcome."""
+    value = cells.value_ns(outcome)
+    if value is None:
+        return f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status
+    first = cells.first_epoch_ns(outcome)
+    after = f" (first epoch {units.ns(first)})" if first is not None else ""
+    return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}"
+
+
+def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
+    """The outcomes, and how many bytes of the content hold them whole."""
+    outcomes, good = [], 0
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        try:
+            if not line.endswith(b"\n"):
+                break
+            outcomes.append(cells.from_line(line))
+        except ManifestError as error:
+            if good + len(line) == len(content):
+                break
+            raise ReportError(f"{path}: line {number}: {error}; remove it, or start anew with --force") from error
+        good += len(line)
+    return outcomes, good
+
+
+def _resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
+    workload = find(WORKLOADS, cell.workload)
+    return workload, resolve(workload, cell.settings)
+
+
+def _failed(cell: Cell, identity: Mapping[str, str], message: str) -> Outcome:
+    """A failure without this machine's folders in its message: cell files and reports are passed on."""
+    return Outcome(recorded(cell), "failed", identity, _FOLDERS.sub("", message)[:_MESSAGE_LIMIT])
+
+
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0, os.SEEK_END)
+    output.seek(max(0, output.tell() - 4096))
+    lines = output.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+def exit_code(interrupted: Interrupted) -> int:
+    """Return the exit code a shell shows for a program ended by the signal."""
+    return 128 + (interrupted.number or signal.SIGINT)

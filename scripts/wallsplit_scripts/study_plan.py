@@ -1,0 +1,128 @@
+"""What a study measures, in which order: every cell once before any is repeated, so that noise meets all alike."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from wallsplit.study.cells import Cell, Part
+from wallsplit_workloads import WORKLOADS
+from wallsplit_workloads.workload import find
+
+APPROACHES: Final = (
+    "keras-gpu",
+    "keras-cpu",
+    "numpy-sample",
+    "numpy",
+    "jax-cpu",
+    "jax-gpu",
+    "jax-vmap",
+    "cupy",
+    "cupy-sample",
+)
+"""Ways to train R1's model, as rows of the grid."""
+BATCHES: Final = (32, 128, 512, 2048, 4096)
+ITEM_EVERY: Final = (100, 200, 1000, 2000)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for; the defaults are the published study."""
+
+    approaches: tuple[str, ...] = APPROACHES
+    batches: tuple[int, ...] = BATCHES
+    item_every: tuple[int, ...] = ITEM_EVERY
+    repeat: int = 3
+    epochs: int | None = None
+    """Of every run; None: two for the grid, 20,000 for `item`, each workload's own else."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Given to every workload that has such a parameter."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One workload with the parameters that make it a row or a place of a table."""
+
+    workload: str
+    approach: str
+    varied: Mapping[str, str] = field(default_factory=dict)
+    usual: Mapping[str, str] = field(default_factory=dict)
+    """What `Wish.settings` may override."""
+
+
+def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
+    """Return the cells of the parts, part after part, each part's repeats interleaved."""
+    return [
+        Cell(part, row.workload, row.approach, _settings(row, wish), repeat)
+        for part in parts
+        for repeat in range(1, wish.repeat + 1)
+        for row in rows(part, wish)
+    ]
+
+
+def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
+    """Return what one repeat of a part measures, in order."""
+    match part:
+        case "grid":
+            return tuple(Row(a, a, {"batch": str(batch)}, _TWO) for batch in wish.batches for a in wish.approaches)
+        case "ops":
+            return tuple(_ops())
+        case "search":
+            return _SEARCH
+        case "item":
+            return tuple(
+                Row(workload, workload, {"item_every": str(every)})
+                for every in wish.item_every
+                for workload in ("iris-cpu", "iris-gpu")
+            )
+        case "causes":
+            return _CAUSES
+        case "word2vec":
+            return tuple(Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}) for n in (1, 2))
+
+
+def recorded(cell: Cell) -> Cell:
+    """Return the cell as a file may hold it: of the data's path the last part only."""
+    settings = {name: Path(text).name if name == "data" else text for name, text in cell.settings.items()}
+    return Cell(cell.part, cell.workload, cell.approach, settings, cell.repeat)
+
+
+def _settings(row: Row, wish: Wish) -> dict[str, str]:
+    taken = {parameter.name for parameter in find(WORKLOADS, row.workload).parameters}
+    epochs = {} if wish.epochs is None else {"epochs": str(wish.epochs)}
+    given = {name: text for name, text in wish.settings.items() if name in taken}
+    return {**row.usual, **epochs, **given, **row.varied}
+
+
+_TWO: Final = {"epochs": "2"}
+_SMALL: Final = {"batch": "128", "epochs": "2"}
+_SEARCH: Final = (
+    Row("jax-vmap", "jax, vmap over five", usual=_SMALL),
+    Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL),
+    Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL),
+    Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL),
+    Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL),
+)
+_LARGE: Final = {"width": "2048"}
+_FEW: Final = {"steps": "20"}
+_CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the others are compared with
+    Row("loader-bound", "as it is"),
+    Row("loader-bound", "two loader processes", {"workers": "2"}),
+    Row("transfer-bound", "as it is"),
+    Row("transfer-bound", "batched", {"batched": "true"}),
+    Row("too-small", "batch 8", {"batch": "8"}),
+    Row("too-small", "batch 256", {"batch": "256"}),
+    Row("mixed-precision", "width 128, fp32", {"width": "128"}, _FEW),
+    Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
+    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW),
+    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW),
+)
+
+
+def _ops() -> Iterator[Row]:
+    """Each operation alone, one product, one step, at R1's batch of 32, by library and device."""
+    for workload in ("op-timing", "matmul", "train-step"):
+        for library in ("numpy", "tensorflow", "jax"):
+            yield Row(workload, library, {"backend": library, "batch": "32"})
+        for library in ("tensorflow", "jax"):
+            yield Row(workload, f"{library} on a GPU", {"backend": library, "batch": "32", "device": "cuda"})

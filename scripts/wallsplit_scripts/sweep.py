@@ -1,0 +1,168 @@
+"""`wallsplit sweep`: measure the published study on this machine and report it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from wallsplit.errors import CaptureError
+from wallsplit.report.writing import write
+from wallsplit.study import report
+from wallsplit.study.cells import Cell, Part
+from wallsplit_scripts import nsys
+from wallsplit_scripts.measuring import CELLS, Interrupted, exit_code, lacking, load, measure
+from wallsplit_scripts.messages import say
+from wallsplit_scripts.nsys import CaptureOptions
+from wallsplit_scripts.profile import workload_program
+from wallsplit_scripts.recording import Plan, record
+from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, Wish, plan
+
+PARTS: tuple[Part, ...] = get_args(Part)
+OUTPUT = Path("reports/cpu-study")
+TRACES = Path("traces")
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers from 1 on, separated by commas, each once."""
+    if value is None:
+        return None
+    texts = [text.strip() for text in value.split(",")]
+    if not all(text.isdecimal() and len(text) < 10 and int(text) for text in texts):
+        raise click.BadParameter(f"{value}: not whole numbers from 1 on, separated by commas", ctx, param)
+    return tuple(dict.fromkeys(int(text) for text in texts))
+
+
+def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Approaches of the grid, separated by commas, each once."""
+    if value is None:
+        return None
+    names = tuple(dict.fromkeys(text.strip() for text in value.split(",")))
+    for name in names:
+        if name not in APPROACHES:
+            raise click.BadParameter(f"no approach {name!r}; there are {', '.join(APPROACHES)}", ctx, param)
+    return names
+
+
+@click.command("sweep")
+@click.argument("parts", nargs=-1, type=click.Choice([*PARTS, "all"]), metavar="[PART]...")
+@click.option(
+    "--approaches", callback=_approaches, metavar="NAME,NAME,…", help="Rows of the grid.  [default: all nine]"
+)
+@click.option(
+    "--batches",
+    callback=_numbers,
+    metavar="N,N,…",
+    help=f"Columns of the grid.  [default: {','.join(map(str, BATCHES))}]",
+)
+@click.option("--repeat", type=click.IntRange(1), default=3, show_default=True, help="How often each cell is measured.")
+@click.option("--epochs", type=click.IntRange(1), help="Of every run.  [default: 2; for item 20,000]")
+@click.option(
+    "--item-every",
+    callback=_numbers,
+    metavar="N,N,…",
+    help=f"Intervals of loss.item(); asks for the part item.  [default: {','.join(map(str, ITEM_EVERY))}]",
+)
+@click.option(
+    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A parameter of every workload that has it."
+)
+@click.option("--profile", is_flag=True, help="Also profile each workload of the parts once; traces go to traces/.")
+@click.option("--output-dir", type=click.Path(path_type=Path), default=OUTPUT, show_default=True)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=900,
+    show_default=True,
+    metavar="SECONDS",
+    help="End a run after that long.",
+)
+@click.option("--force", is_flag=True, help="Measure everything anew, and replace files wallsplit did not write.")
+def sweep(
+    *,
+    parts: tuple[str, ...],
+    approaches: tuple[str, ...] | None,
+    batches: tuple[int, ...] | None,
+    repeat: int,
+    epochs: int | None,
+    item_every: tuple[int, ...] | None,
+    settings: tuple[str, ...],
+    profile: bool,
+    output_dir: Path,
+    timeout: float,
+    force: bool,
+) -> int:
+    """Measure the published study here: time per epoch by approach and batch size, and more.
+
+    PARTs are grid (the default), ops (each operation, one product, one step), search (vmap, processes, one by one),
+    item (loss.item() by its interval), causes (of slowness, and their remedies), word2vec, or all. A sweep that was
+    stopped continues where it was. The report shows everything measured into the output folder.
+    """
+    wish = Wish(
+        approaches=approaches or APPROACHES,
+        batches=batches or BATCHES,
+        item_every=item_every or ITEM_EVERY,
+        repeat=repeat,
+        epochs=epochs,
+        settings=_settings(settings),
+    )
+    chosen = _chosen(parts, asked_for_items=item_every is not None)
+    tool = nsys.find(None) if profile else None  # before hours of measuring
+    path = output_dir / CELLS
+    if force:
+        path.unlink(missing_ok=True)
+    try:
+        outcomes = measure(plan(chosen, wish), path, timeout)
+    except Interrupted as interrupted:
+        say(f"interrupted; what was measured is in {path}, and the same command continues")
+        return exit_code(interrupted)
+    written = write(report.files(load(path)), output_dir, force=force)
+    click.echo(f"Report: {written[0]}")
+    lost = _profile(chosen, wish, tool, timeout) if tool else 0
+    failed = [outcome for outcome in outcomes if outcome.status == "failed"]
+    for outcome in failed:
+        say(f"{report.name(outcome)} failed: {outcome.message}")
+    return 1 if failed or lost else 0
+
+
+def _chosen(parts: Sequence[str], *, asked_for_items: bool) -> tuple[Part, ...]:
+    """The parts to run, in the order of a report."""
+    if "all" in parts:
+        return PARTS
+    asked = {*parts, *(["item"] if asked_for_items else [])} or {"grid"}
+    return tuple(part for part in PARTS if part in asked)
+
+
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    """The texts of `--set key=value`, by key."""
+    from wallsplit_workloads import WORKLOADS
+
+    known = {parameter.name for workload in WORKLOADS for parameter in workload.parameters}
+    settings = {key.replace("-", "_"): value for key, _, value in (text.partition("=") for text in texts)}
+    for text, key in zip(texts, settings, strict=False):
+        if "=" not in text or key not in known:
+            raise click.UsageError(f"--set {text}: not KEY=VALUE with a parameter of a workload.")
+    return settings
+
+
+def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:
+    """Profile the first cell of each row once; how many profiles failed. Traces that are there already are kept."""
+    firsts: dict[tuple[str, str], Cell] = {}
+    for cell in plan(parts, wish):
+        firsts.setdefault((cell.workload, cell.approach), cell)
+    lost = 0
+    for cell in firsts.values():
+        if lacking(cell, {}):
+            continue
+        program = workload_program(cell.workload, cell.settings)
+        options = CaptureOptions("auto", program.device == "cpu")
+        stem = re.sub(r"\W+", "-", "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach))))
+        target = Plan(tool, options, TRACES, stem, limit_s=limit_s)
+        if target.file(".sqlite").exists():
+            continue
+        try:
+            lost += record(program, target) != 0
+        except CaptureError as error:
+            say(str(error))
+            lost += 1
+    return lost
