@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import mean, median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frames
@@ -111,6 +111,7 @@ CALLS = st.lists(st.tuples(SPAN, st.integers(1, 2), CORRELATION, st.sampled_from
 KERNELS = st.lists(st.tuples(SPAN, CORRELATION, st.sampled_from("ab")))
 
 
+@settings(deadline=None)
 @given(CALLS, KERNELS)
 def test_they_equal_a_loop_over_all_pairs_of_kernel_and_call(
     calls: list[tuple[list[int], int, int, str]], kernels: list[tuple[list[int], int, str]]

@@ -1,7 +1,7 @@
 """Levels and children, against a comparison of every range with every other."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wallsplit.breakdowns.nesting import nesting
@@ -70,11 +70,17 @@ def test_a_range_inside_two_crossing_ones_is_the_child_of_the_shorter() -> None:
     assert found([long, short, inside]) == [(0, 0), (0, 1), (2, 0)]
 
 
+def test_ranges_of_length_zero_on_one_thread_leave_other_threads_alone() -> None:
+    assert found([(7, 0, 1), (7, 0, 1), (8, 0, 0), (8, 0, 0)]) == [(0, 1), (1, 0), (0, 1), (1, 0)]
+
+
+@settings(deadline=None)
 @given(any_ranges() | pushed_and_popped())
 def test_levels_and_children_equal_a_comparison_of_all_pairs(rows: list[Range]) -> None:
     assert found(rows) == by_comparison(rows)
 
 
+@settings(deadline=None)
 @given(pushed_and_popped(), st.integers(-(2**61), 2**61))
 def test_times_far_apart_change_nothing(rows: list[Range], far: int) -> None:
     moved = [

@@ -6,7 +6,7 @@ from random import Random
 from statistics import mean
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frames
@@ -147,6 +147,7 @@ def rows(draw: st.DrawFn) -> tuple[list[frames.Call], list[frames.Kernel], list[
     )
 
 
+@settings(deadline=None)
 @given(rows())
 def test_it_equals_a_loop_over_all_ranges_calls_and_operations(
     rows: tuple[list[frames.Call], list[frames.Kernel], list[frames.Range]],
@@ -155,6 +156,7 @@ def test_it_equals_a_loop_over_all_ranges_calls_and_operations(
     assert projection(model) == {name: pytest.approx(figures) for name, figures in by_loops(model).items()}
 
 
+@settings(deadline=None)
 @given(rows(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(
     rows: tuple[list[frames.Call], list[frames.Kernel], list[frames.Range]], random: Random

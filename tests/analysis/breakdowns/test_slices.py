@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wallsplit.breakdowns.slices import Operation, prefix_aggregates, slice_extremes
@@ -16,6 +16,7 @@ LOOPS: dict[Operation, Callable[[Sequence[int]], int]] = {
 VALUES = st.lists(st.integers(-50, 50), max_size=40)
 
 
+@settings(deadline=None)
 @given(VALUES.filter(bool), st.data())
 def test_slice_extremes_are_those_of_each_slice(values: list[int], data: st.DataObject) -> None:
     cuts = st.tuples(st.integers(0, len(values)), st.integers(0, len(values))).filter(lambda cut: cut[0] < cut[1])
@@ -25,6 +26,7 @@ def test_slice_extremes_are_those_of_each_slice(values: list[int], data: st.Data
     assert slice_extremes(np.array(values), low, high, "max").tolist() == [max(values[a:b]) for a, b in slices]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-50, 50)), max_size=40), st.data())
 def test_prefix_aggregates_are_those_of_the_small_keys_in_each_prefix(
     points: list[tuple[int, int]], data: st.DataObject
