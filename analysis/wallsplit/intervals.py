@@ -41,12 +41,16 @@ def covers(starts: Times, ends: Times) -> Intervals:
     """
     if not len(starts):
         return EMPTY
-    starts, ends = np.sort(starts), np.sort(ends)
+    starts, ends = _sorted(starts), _sorted(ends)
     cut = ends[:-1] < starts[1:]
     return Intervals(
         np.concatenate([starts[:1], starts[1:][cut]]),
         np.concatenate([ends[:-1][cut], ends[-1:]]),
     )
+
+
+def _sorted(times: Times) -> Times:
+    return times if (times[1:] >= times[:-1]).all() else np.sort(times)
 
 
 def merge(sets: Sequence[Intervals]) -> Intervals:
