@@ -12,6 +12,10 @@ BLOCK = 1 << 18
 """Ranges looked up at a time: bounds the memory, and the block stays in the processor's cache."""
 
 
+Blocks = Iterator[tuple[Ints, Ints, Ints]]
+"""Ranges a block at a time: row, start and end on the calls' axis."""
+
+
 @dataclass(frozen=True)
 class Ranges:
     """Annotated ranges [start, end] of a thread, one entry each."""
@@ -20,7 +24,7 @@ class Ranges:
     start: Ints
     end: Ints
 
-    def blocks(self, axis: Axis) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def blocks(self, axis: Axis) -> Blocks:
         """Yield (row, start, end) of the ranges whose thread is on `axis`, times placed there, a block at a time."""
         for at in range(0, len(self.thread), BLOCK):
             thread, start, end = (column[at : at + BLOCK] for column in (self.thread, self.start, self.end))
@@ -76,14 +80,10 @@ def project(calls: Calls, ranges: Ranges) -> Projection:
     return _merge(found, _nested(calls.take(within), begins[within], ends[within], ranges.blocks(axis)))
 
 
-Blocks = Iterator[tuple[Ints, Ints, Ints]]
-
-
 def _following(calls: Calls, begins: Ints, ends: Ints, blocks: Blocks) -> Projection:
     """Return the projection on calls whose begins and ends both rise: those inside a range are a slice."""
     parts = [np.empty((3, 0), np.int64)]
-    latest = np.iinfo(np.int64).max
-    next_begin = np.append(begins, latest)
+    next_begin = np.append(begins, np.iinfo(np.int64).max)
     for rows, start, end in blocks:
         low = np.searchsorted(begins, start, "left")
         some = np.flatnonzero(next_begin[low] <= end)  # half of the ranges go here, before the second search
