@@ -83,6 +83,7 @@ def test_many_ranges_are_added_up() -> None:
 
 def test_nothing_recorded_is_said() -> None:
     assert headline([], None).startswith("No wall time to account for")
+    assert headline([], WINDOW).startswith("1.000 s of wall time, in which no CUDA, NVTX or OS runtime activity")
 
 
 times = st.fixed_dictionaries({account: st.integers(0, 10**12) for account in ACCOUNTS})

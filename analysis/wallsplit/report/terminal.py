@@ -61,7 +61,7 @@ class _Renderer:
         return Group(*parts)
 
     def section(self, section: Section) -> list[RenderableType]:
-        if section.key == "notes":
+        if section.key in ("notes", "further_notes"):
             remarks = (block for block in section.blocks if isinstance(block, Remarks))
             notes = [note for block in remarks for note in block.notes]
             return [*(self.note(*_LEVELS[note.level], note.text) for note in notes), ""]
