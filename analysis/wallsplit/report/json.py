@@ -114,5 +114,5 @@ def _finite(value: object) -> object:
 
 
 def _path(text: str) -> str:
-    """Return a text with a path in it as it is; bytes that are no UTF-8 as escapes, since JSON has no place for them."""
+    """Return a text with a path in it; bytes that are no UTF-8 as escapes, since JSON has no place for them."""
     return text.encode("utf-8", "backslashreplace").decode()
