@@ -80,12 +80,6 @@ def main() -> NoReturn:
 
 
 def analyze_main() -> NoReturn:
-    """Run `analyze`, which is `wallsplit analyze`, and exit."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
-
-
-def analyze_main() -> NoReturn:
     """Run `analyze`, the same command as `wallsplit analyze`, and exit."""
     signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run(load(COMMANDS[0][1]), name="analyze"))
