@@ -80,9 +80,9 @@ def main() -> NoReturn:
 
 
 def analyze_main() -> NoReturn:
-    """Run `analyze`, the same command as `wallsplit analyze`, and exit."""
+    """Run `analyze`, which is `wallsplit analyze`, and exit."""
     signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run(load(COMMANDS[0][1]), name="analyze"))
+    sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
 
 
 def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
