@@ -64,12 +64,12 @@ def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
 
 
 def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images (n, 784) and labels (n,): one random prototype a class, its pixels dropped and noise added; learnable."""
+    """Images (n, 784) and labels (n,): a quarter of the pixels show the class's random prototype, the rest is noise."""
     generator = np.random.default_rng(seed)
     prototypes = generator.integers(0, 256, (CLASSES, PIXELS), dtype=np.uint8)
     labels = generator.integers(0, CLASSES, samples, dtype=np.uint8)
     images = generator.integers(0, 256, (samples, PIXELS), dtype=np.uint8)
-    shown = generator.integers(0, 8, (samples, PIXELS), dtype=np.uint8) == 0  # an eighth of the prototype's pixels
+    shown = generator.integers(0, 8, (samples, PIXELS), dtype=np.uint8) < 2  # a quarter of them
     np.copyto(images, prototypes[labels], where=shown)
     return images, labels
 
