@@ -6,7 +6,7 @@ import pytest
 
 from wallsplit.manifest import Steps, read
 from wallsplit_workloads.__main__ import main
-from workload_runs import small_set
+from workload_runs import need, small_set
 
 
 def test_a_run_leaves_its_manifest_and_prints_a_line_per_epoch(
@@ -57,6 +57,22 @@ def test_what_cannot_be_run_is_one_line_and_exit_code_1(
     error = capsys.readouterr().err
     assert error.startswith(message)
     assert error.count("\n") == 1
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("loader-bound", "pin_memory=true", "error: pin_memory=true: only memory that a GPU reads is pinned"),
+        ("too-small", "cuda_graph=true", "error: cuda_graph=true: a CPU has no CUDA graphs"),
+    ],
+)
+def test_a_remedy_for_gpus_is_refused_on_a_cpu(
+    name: str, setting: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("torch", "sklearn")
+    assert main([name, "--set", setting]) == 1
+    assert capsys.readouterr().err.startswith(message)
 
 
 def test_a_crash_is_no_sentence_but_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
