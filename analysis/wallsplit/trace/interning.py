@@ -41,7 +41,8 @@ class Interner:
             strings = zip(start.tolist(), length.tolist(), strict=True)
             return np.array([self._long_code(buffer[first : first + size].tobytes()) for first, size in strings], np.int64)
         records = _records(buffer, start, length, width)
-        table = self._tables.setdefault(width, _Table(width + 1))
+        if (table := self._tables.get(width)) is None:
+            table = self._tables[width] = _Table(width + 1)
         known = table.count
         places = table.places(records)
         for place in range(known, table.count):
@@ -117,8 +118,8 @@ class _Table:
         if needed > len(self.records):
             self.records = _grown(self.records, 2 * needed)
             self.codes = _grown(self.codes, 2 * needed)
-        if 2 * needed > len(self._slots):
-            self._bits = (4 * needed - 1).bit_length()
+        if 4 * needed > len(self._slots):
+            self._bits = (8 * needed - 1).bit_length()
             self._slots = np.full(1 << self._bits, -1)
             self._settle(self._home(self._hashes(self.records[: self.count])))
 
