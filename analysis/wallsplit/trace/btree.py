@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +51,9 @@ class PageFile:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
 
-    def corrupt(self, reason: str) -> NoReturn:
-        """Raises the one-line error of a file that breaks its own format."""
-        raise TraceError(f"{self.path}: the database is truncated or corrupt ({reason}); export the report again")
+    def corrupt(self, reason: str) -> TraceError:
+        """The error of a file that breaks its own format, in one line."""
+        return TraceError(f"{self.path}: the database is truncated or corrupt ({reason}); export the report again")
 
     @property
     def block_pages(self) -> int:
@@ -69,7 +69,7 @@ class PageFile:
         rows = into[: len(pages) * self.page_size].reshape(len(pages), self.page_size)
         breaks = np.flatnonzero(np.diff(pages) != 1) + 1
         for first, last in zip((0, *breaks.tolist()), (*breaks.tolist(), len(pages)), strict=True):
-            self._read_at((int(pages[first]) - 1) * self.page_size, memoryview(rows[first:last].reshape(-1)))
+            self._read_at((int(pages[first]) - 1) * self.page_size, rows[first:last].reshape(-1).data)
         return rows
 
     def leaves(self, root: int) -> tuple[Integers, Integers]:
@@ -87,16 +87,16 @@ class PageFile:
             for block in self._blocks(level, buffer):
                 kinds = np.unique(block[:, 0])
                 if len(kinds) != 1 or kinds[0] not in (_INTERIOR, _LEAF):
-                    self.corrupt("a table's tree holds a page of another kind")
+                    raise self.corrupt("a table's tree holds a page of another kind")
                 counts.append(block[:, 3].astype(np.int64) << 8 | block[:, 4])
                 if kinds[0] == _INTERIOR:
                     children.extend(self._children(page) for page in block)
             if not children:
                 return level, self._checked_counts(np.concatenate(counts))
             if len(children) != len(level):
-                self.corrupt("a table's tree is out of balance")
+                raise self.corrupt("a table's tree is out of balance")
             level = np.concatenate(children)
-        self.corrupt("a table's tree is too deep")
+        raise self.corrupt("a table's tree is too deep")
 
     def chains(self, first_pages: Integers, lengths: Integers) -> Iterator[tuple[Integers, Bytes]]:
         """The payloads that spill, one step along all their chains at a time: (chains still running, their bytes).
@@ -129,30 +129,30 @@ class PageFile:
                     self._file.seek(offset)
                     got = self._file.readinto(view) or 0
             if not got:
-                self.corrupt("it ends inside a table")
+                raise self.corrupt("it ends inside a table")
             view, offset = view[got:], offset + got
 
     def _use(self, pages: Integers) -> None:
         if pages.min() < 1 or pages.max() > self.page_count:
-            self.corrupt(f"a table needs pages beyond the {self.page_count} of the file")
+            raise self.corrupt(f"a table needs pages beyond the {self.page_count} of the file")
         if self._used[pages].any() or len(np.unique(pages)) != len(pages):
-            self.corrupt("a page belongs to two places")
+            raise self.corrupt("a page belongs to two places")
         self._used[pages] = True
 
     def _children(self, page: Bytes) -> Integers:
         count = int(page[3]) << 8 | int(page[4])
         cells_from = 12 + 2 * count
         if not count or cells_from > self.usable_size:
-            self.corrupt("a tree page has an impossible number of cells")
+            raise self.corrupt("a tree page has an impossible number of cells")
         cells = page[12:cells_from].view(">u2").astype(np.int64)
         if cells.min() < cells_from or cells.max() > self.usable_size - 5:
-            self.corrupt("a cell lies outside its page")
+            raise self.corrupt("a cell lies outside its page")
         left = page[cells[:, None] + np.arange(4)].view(">u4").ravel()
         return np.append(left, page[8:12].view(">u4")).astype(np.int64)
 
     def _checked_counts(self, counts: Integers) -> Integers:
         if counts.max() > (self.usable_size - 8) // 4 or (len(counts) > 1 and counts.min() == 0):
-            self.corrupt("a table page has an impossible number of cells")
+            raise self.corrupt("a table page has an impossible number of cells")
         return counts
 
 

@@ -38,18 +38,18 @@ def cells_of(file: PageFile, buffer: Bytes, counts: Integers) -> Cells:
     pointer = page + 8 + 2 * (np.arange(len(page)) - np.repeat(first_row, counts))
     cell = buffer.take(pointer).astype(np.int64) << 8 | buffer.take(pointer + 1)
     if len(cell) and ((cell < np.repeat(8 + 2 * counts, counts)).any() or cell.max() > file.usable_size - 4):
-        file.corrupt("a cell lies outside its page")
+        raise file.corrupt("a cell lies outside its page")
     length, at = varints(buffer, page + cell)
     rowid, start = varints(buffer, at)
-    if len(length) and not (0 < length.min() and length.max() <= file.page_count * file.page_size):
-        file.corrupt("a row has an impossible length")
+    if len(length) and (length.min() < 1 or length.max() > file.page_count * file.page_size):
+        raise file.corrupt("a row has an impossible length")
     reach, end = length, start + length
     spills = length > file.usable_size - 35
     if spills.any():
         reach = np.where(spills, _local_length(length, file.usable_size), length)
         end = start + reach + 4 * spills
     if (end > page + file.usable_size).any():
-        file.corrupt("a row runs over the end of its page")
+        raise file.corrupt("a row runs over the end of its page")
     return Cells(buffer, start, length, reach, rowid)
 
 

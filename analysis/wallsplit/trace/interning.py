@@ -38,8 +38,9 @@ class Interner:
 
     def _codes(self, buffer: Bytes, start: Integers, length: Integers, width: int) -> Integers:
         if width > _LONGEST:
-            strings = zip(start.tolist(), length.tolist(), strict=True)
-            return np.array([self._long_code(buffer[first : first + size].tobytes()) for first, size in strings], np.int64)
+            ends = (start + length).tolist()
+            strings = (buffer[first:end].tobytes() for first, end in zip(start.tolist(), ends, strict=True))
+            return np.array([self._long_code(string) for string in strings], np.int64)
         records = _records(buffer, start, length, width)
         if (table := self._tables.get(width)) is None:
             table = self._tables[width] = _Table(width + 1)

@@ -1,4 +1,4 @@
-"""Whole columns of an SQLite table, decoded straight from the file's pages; sqlite3 hands out a Python object per value.
+"""Whole columns of an SQLite table, decoded straight from the file's pages: no Python object per value.
 
 What is not an ordinary table of integers, reals and UTF-8 texts is left to sqlite3.
 """
@@ -30,7 +30,7 @@ def read_table(
     threads: int = 2,
     text: pl.DataType | type[pl.DataType] = pl.Categorical,
 ) -> pl.DataFrame | None:
-    """These columns of all rows, in row-id order: Int64, Float64, and `text` (String or Categorical); None if unreadable.
+    """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
 
     Equal to what `SELECT` gives, invalid UTF-8 replaced by U+FFFD. None, for sqlite3 to read instead, is returned for
     everything out of the ordinary: a table WITHOUT ROWID, virtual or generated columns, a column of blobs or of values
@@ -100,9 +100,10 @@ def _text_series(column: Column, parts: Sequence[Part], dtype: pl.DataType | typ
     texts = pl.Series(column.name, [text.decode("utf-8", "replace") for run in distinct for text in run], pl.String)
     ranks = (texts.rank("dense") - 1).cast(pl.UInt32).to_numpy()
     firsts = np.cumsum([0, *map(len, distinct)])
-    for (rows, _), first in zip(parts, firsts.tolist(), strict=False):
-        if len(ranks) > first:
-            column.values[rows] = ranks.take(column.values[rows].astype(np.int64) + first, mode="clip")
+    for (rows, _), run, first in zip(parts, distinct, firsts.tolist(), strict=False):
+        if run:
+            codes = column.values[rows]
+            np.take(ranks[first:], codes, out=codes, mode="clip")
     return texts.unique().sort().cast(dtype).gather(_series(column)).alias(column.name)
 
 

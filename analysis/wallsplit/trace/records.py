@@ -5,7 +5,7 @@ The record format is section 2.1 of https://www.sqlite.org/fileformat2.html.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Column:
     affinity: Affinity
     default: Value
     is_rowid: bool
-    values: Integers | Reals | NDArray[np.uint32]  # of a text: its code
+    values: NDArray[Any]  # Int64, Float64, or UInt32: the code of a text
     nulls: NDArray[np.bool_]
 
 
@@ -124,7 +124,7 @@ class RecordReader:
         """The layout of each record, which must have its header in reach."""
         header_length, _ = varints(cells.buffer, cells.start)
         if len(header_length) and (header_length.min() < 1 or (header_length > cells.reach).any()):
-            self._file.corrupt("a record's header is longer than the record")
+            raise self._file.corrupt("a record's header is longer than the record")
         layouts = self._headers.codes(cells.buffer, cells.start, header_length)
         new = [self._parse(header) for header in self._headers.texts[len(self._lengths) :]]
         if new:
@@ -134,7 +134,7 @@ class RecordReader:
             self._types = np.hstack((self._types, np.array(types, np.int64).T))
             self._offsets = np.hstack((self._offsets, np.array(offsets, np.int64).T))
         if (self._lengths.take(layouts) != cells.length).any():
-            self._file.corrupt("a record's length is not that of its values")
+            raise self._file.corrupt("a record's length is not that of its values")
         return layouts
 
     def _parse(self, header: bytes) -> tuple[int, int, list[int], list[int]]:
@@ -144,7 +144,7 @@ class RecordReader:
         while at < len(header):
             serial_type, at = _varint(header, at)
             if serial_type in _RESERVED or serial_type > 2 * _MOST or at > len(header):
-                self._file.corrupt("a record's header holds a type that does not exist")
+                raise self._file.corrupt("a record's header holds a type that does not exist")
             stored.append((serial_type, length))
             length += _size(serial_type)
         found = [stored[c.position] if c.position < len(stored) else (_ABSENT, 0) for c in self._columns]
@@ -172,7 +172,8 @@ def _integers(buffer: Bytes, start: Integers, types: Integers, layouts: Integers
     """Big-endian two's complement of 1 to 8 bytes: eight are fetched, those too many shifted out."""
     stored = (types > _NULL) & (types < _REAL)
     if not stored.any():
-        return (types == _ONE).take(layouts).astype(np.int64)
+        ones: Integers = (types == _ONE).astype(np.int64).take(layouts)
+        return ones
     values: Integers = unaligned(buffer, np.dtype(">i8"))[start].astype(np.int64)
     values >>= (64 - 8 * _SIZES.take(types, mode="clip")).take(layouts) & 63
     if not stored.all():

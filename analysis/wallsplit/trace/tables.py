@@ -1,4 +1,4 @@
-"""What sqlite3 knows about a table before its rows are read: its root page, its columns, and what a missing value means."""
+"""What the schema says about a table: its root page, its columns, and what a value not stored reads as."""
 
 import re
 import sqlite3
@@ -11,7 +11,7 @@ Affinity: TypeAlias = Literal["INTEGER", "REAL", "TEXT", "NUMERIC", "BLOB"]
 Value: TypeAlias = int | float | str | bytes | None
 
 _CONSTANT = re.compile(
-    r"""[+-]?\s*(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)? | [+-]?\s*0x[0-9a-f]+ | '([^']|'')*' | x'[0-9a-f]*' | NULL | TRUE | FALSE""",
+    r"""[+-]?\s*((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)? | 0x[0-9a-f]+) | '([^']|'')*' | x'[0-9a-f]*' | NULL | TRUE | FALSE""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -61,8 +61,8 @@ def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
     if found is None:
         raise KeyError(name)
     name, root_page = found
-    rows = connection.execute("SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall()
-    names, declared_types, expressions, keys, hidden = zip(*rows, strict=True)
+    rows = [row[1:] for row in connection.execute(f"PRAGMA table_xinfo({_quoted(name)})")]
+    names, declared_types, _, expressions, keys, hidden = zip(*rows, strict=True)
     key_index = _primary_key_index(connection, name)
     key_columns = [position for position, key in enumerate(keys) if key]
     is_rowid = len(key_columns) == 1 and key_index is None and declared_types[key_columns[0]].upper() == "INTEGER"
@@ -81,8 +81,8 @@ def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
 
 def _primary_key_index(connection: sqlite3.Connection, name: str) -> str | None:
     """The index that enforces the primary key; an INTEGER PRIMARY KEY needs none, it is the table's own key."""
-    indexes = connection.execute("SELECT name, origin FROM pragma_index_list(?)", (name,)).fetchall()
-    return next((str(index) for index, origin in indexes if origin == "pk"), None)
+    indexes = connection.execute(f"PRAGMA index_list({_quoted(name)})").fetchall()
+    return next((str(index) for _, index, _, origin, _ in indexes if origin == "pk"), None)
 
 
 def _has_pages(connection: sqlite3.Connection, index: str) -> bool:
@@ -90,7 +90,8 @@ def _has_pages(connection: sqlite3.Connection, index: str) -> bool:
 
     The test that https://www.sqlite.org/withoutrowid.html gives ("Determining If An Existing Table Is WITHOUT ROWID").
     """
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?", (index,)).fetchone() is not None
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = ?"
+    return bool(connection.execute(query, (index,)).fetchone()[0])
 
 
 def _defaults(expressions: Sequence[str | None], declared_types: Sequence[str]) -> tuple[Value, ...]:
@@ -109,3 +110,7 @@ def _constant(scratch: sqlite3.Connection, expression: str, kind: Affinity) -> V
     value: Value = scratch.execute("INSERT INTO one DEFAULT VALUES RETURNING value").fetchone()[0]
     scratch.execute("DROP TABLE one")
     return value
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -9,13 +9,16 @@ from wallsplit.trace import interning
 from wallsplit.trace.cells import varints
 from wallsplit.trace.interning import PADDING, Interner
 
-STRINGS = st.lists(st.binary(max_size=20) | st.sampled_from([b"", b"\0", b"\0" * 8, b"a" * 1_007, b"a" * 1_009, b"b" * 3_000]))
+STRINGS = st.lists(
+    st.binary(max_size=20) | st.sampled_from([b"", b"\0", b"\0" * 8, b"a" * 1_007, b"a" * 1_009, b"b" * 3_000])
+)
 
 
 def codes_of(interner: Interner, strings: list[bytes]) -> list[int]:
     buffer = np.frombuffer(b"".join(strings) + b"\xaa" * PADDING, np.uint8)
     length = np.array([len(string) for string in strings], np.int64)
-    return interner.codes(buffer, np.cumsum(length) - length, length).tolist()
+    codes: list[int] = interner.codes(buffer, np.cumsum(length) - length, length).tolist()
+    return codes
 
 
 @given(st.lists(STRINGS, max_size=3))
@@ -36,7 +39,6 @@ def test_codes_stay_when_the_tables_grow() -> None:
 
 
 def test_strings_whose_hashes_all_collide_keep_codes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interning.secrets, "randbits", lambda _: 0)
     monkeypatch.setattr(interning._Table, "_hashes", lambda _, records: np.zeros(len(records), np.uint64))
     interner = Interner()
     strings = [b"%d" % (number % 300) for number in range(1_000)]

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_traces import SHARED, TRACES, needs_shared_traces
 
+from shared_traces import SHARED, TRACES, needs_shared_traces
 from wallsplit.errors import TraceError
 from wallsplit.trace.pages import read_table
 from wallsplit.trace.tables import TableInfo, table_info
@@ -154,7 +154,7 @@ def database(layout: Layout, table: Contents) -> Iterator[Path]:
 
 def selected(db: sqlite3.Connection, table: TableInfo, columns: Sequence[str]) -> list[Row]:
     names = ", ".join(f'"{name}"' for name in columns)
-    return [bits(row) for row in db.execute(f'SELECT {names} FROM "{table.name}"')]
+    return [bits(row) for row in db.execute(f'SELECT {names} FROM "{table.name}" NOT INDEXED')]
 
 
 def bits(row: Row) -> Row:
@@ -184,8 +184,8 @@ def assert_equals_sqlite(path: Path, columns: Sequence[str], name: str = "t") ->
 
 
 @given(layouts(), contents(), st.data())
-@settings(max_examples=150, deadline=None)
-def test_any_table_of_declared_types_reads_as_sqlite_reads_it(layout: Layout, table: Contents, data: st.DataObject) -> None:
+@settings(max_examples=100, deadline=None)
+def test_a_table_of_declared_types_reads_as_in_sqlite(layout: Layout, table: Contents, data: st.DataObject) -> None:
     columns = data.draw(st.lists(st.sampled_from(table.columns), min_size=1, unique=True))
     with database(layout, table) as path:
         assert_equals_sqlite(path, columns)
@@ -208,7 +208,7 @@ def test_a_value_of_another_type_is_left_to_sqlite_unless_it_is_equal(table: Con
 
 
 @given(layouts(), contents(), st.integers(0, 2**32), st.integers(0, 6), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_damaged_file_gives_the_rows_of_sqlite_or_nothing(
     layout: Layout, table: Contents, seed: int, flips: int, cut: bool
 ) -> None:
@@ -333,7 +333,7 @@ def test_a_truncated_file_is_named_in_one_line(tmp_path: Path) -> None:
     with opened(path) as db:
         info = table_info(db, "t")
     path.write_bytes(path.read_bytes()[:-700])
-    with pytest.raises(TraceError, match=r"trace\.sqlite: the database is truncated or corrupt .*; export the report again"):
+    with pytest.raises(TraceError, match=r"trace\.sqlite: the database is truncated or corrupt \(.*\); export"):
         read_table(path, info, ["c0"])
 
 
@@ -390,5 +390,7 @@ def test_a_real_trace_reads_as_sqlite_reads_it(name: str) -> None:
 
 def holds_strangers(table: TableInfo, columns: Sequence[str], rows: Sequence[Row]) -> bool:
     """Whether a column that declares integers holds something else: `nsys stats` leaves such tables behind."""
-    kinds = [table.affinity(table.columns.index(column)) for column in columns]
-    return any(kind == "INTEGER" and not isinstance(v, int | None) for row in rows for kind, v in zip(kinds, row, strict=True))
+    strict = [
+        number for number, column in enumerate(columns) if table.affinity(table.columns.index(column)) == "INTEGER"
+    ]
+    return any(not isinstance(row[number], int | None) for row in rows for number in strict)
