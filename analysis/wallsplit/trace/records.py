@@ -5,6 +5,7 @@ The record format is section 2.1 of https://www.sqlite.org/fileformat2.html.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,10 +19,11 @@ from wallsplit.trace.tables import Affinity, Value
 Reals: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = slice | Integers
 
-_SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0])  # bytes of serial types 0 to 9
+_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)  # bytes of serial types 0 to 11
+_SHIFTS = np.array([0, 56, 48, 40, 32, 16, 0])  # bits too many in the eight bytes fetched for types 1 to 6
 _ABSENT = -1  # in place of a serial type: the row was stored before the column was added
-_NULL, _REAL, _ONE, _RESERVED, _FIRST_TEXT = 0, 7, 9, (10, 11), 13
-_MOST = 1 << 32  # bytes; no value is longer
+_NULL, _REAL, _ONE, _FIRST_TEXT = 0, 7, 9, 13
+_MOST = 1 << 33  # no serial type is larger: values end at 2 GiB
 
 
 class UnreadableError(Exception):
@@ -139,20 +141,18 @@ class RecordReader:
 
     def _parse(self, header: bytes) -> tuple[int, int, list[int], list[int]]:
         """A header's record length, the end of the last value wanted, and the columns' serial types and offsets."""
-        length, at = _varint(header, 0)
-        stored: list[tuple[int, int]] = []
-        while at < len(header):
-            serial_type, at = _varint(header, at)
-            if serial_type in _RESERVED or serial_type > 2 * _MOST or at > len(header):
-                raise self._file.corrupt("a record's header holds a type that does not exist")
-            stored.append((serial_type, length))
-            length += _size(serial_type)
-        found = [stored[c.position] if c.position < len(stored) else (_ABSENT, 0) for c in self._columns]
-        for column, (serial_type, _) in zip(self._columns, found, strict=True):
+        types = _serial_types(header)
+        if types is None:
+            raise self._file.corrupt("a record's header holds a type that does not exist")
+        *offsets, length = accumulate(map(_size, types), initial=len(header))
+        stored = [
+            (types[c.position], offsets[c.position]) if c.position < len(types) else (_ABSENT, 0) for c in self._columns
+        ]
+        for column, (serial_type, _) in zip(self._columns, stored, strict=True):
             if not _is_declared(column, serial_type):
                 raise UnreadableError(column.name)
-        end = max((offset + _size(serial_type) for serial_type, offset in found), default=0)
-        return length, end, [serial_type for serial_type, _ in found], [offset for _, offset in found]
+        end = max(offset + _size(serial_type) for serial_type, offset in stored)
+        return length, end, [serial_type for serial_type, _ in stored], [offset for _, offset in stored]
 
 
 def _is_declared(column: Column, serial_type: int) -> bool:
@@ -175,7 +175,7 @@ def _integers(buffer: Bytes, start: Integers, types: Integers, layouts: Integers
         ones: Integers = (types == _ONE).astype(np.int64).take(layouts)
         return ones
     values: Integers = unaligned(buffer, np.dtype(">i8"))[start].astype(np.int64)
-    values >>= (64 - 8 * _SIZES.take(types, mode="clip")).take(layouts) & 63
+    values >>= _SHIFTS.take(types, mode="clip").take(layouts)
     if not stored.all():
         values = np.where(stored.take(layouts), values, (types == _ONE).take(layouts))
     return values
@@ -201,9 +201,24 @@ def _texts(interner: Interner, buffer: Bytes, start: Integers, types: Integers, 
     return codes
 
 
+def _serial_types(header: bytes) -> list[int] | None:
+    """The serial types a header lists after its own length; None if there is no such header."""
+    if max(header) < 128:
+        types = list(header[1:])
+    else:
+        numbers, at = [], 0
+        while at < len(header):
+            number, at = _varint(header, at)
+            numbers.append(number)
+        types = numbers[1:]
+        if at > len(header) or max(numbers) > _MOST:
+            return None
+    return None if 10 in types or 11 in types else types
+
+
 def _size(serial_type: int) -> int:
     """How many bytes a value of this type occupies."""
-    return (serial_type - 12) >> 1 if serial_type >= 12 else int(_SIZES[max(serial_type, 0)])
+    return (serial_type - 12) >> 1 if serial_type >= 12 else _SIZES[max(serial_type, _NULL)]
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
