@@ -25,10 +25,17 @@ _INTERIOR, _LEAF = 5, 13
 _DEEPEST = 20  # levels; as BTCURSOR_MAX_DEPTH, more than 2**31 pages can need
 
 
+class UnreadableError(Exception):
+    """This reader does not know such files or values; sqlite3 does."""
+
+
 class PageFile:
     """An SQLite file opened for reading whole pages; pages count from 1, as in the file format.
 
-    It remembers the pages it handed out as part of a table or a chain: none may be used twice.
+    It remembers the pages it handed out as part of a tree or a chain: a file uses none twice.
+
+    Raises:
+        UnreadableError: the format is not one of those known here.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,14 +43,14 @@ class PageFile:
         self._file = path.open("rb", buffering=0)
         self._lock = threading.Lock()
         header = self._file.read(_HEADER_BYTES)
-        self.is_readable = _is_readable(header)
-        if self.is_readable:
-            size = int.from_bytes(header[16:18], "big")
-            self.page_size = 65536 if size == 1 else size
-            self.usable_size = self.page_size - header[20]
-            self.page_count = os.fstat(self._file.fileno()).st_size // self.page_size
-            self._used = np.zeros(self.page_count + 1, np.bool_)
-            self._used[:2] = True  # page 0 does not exist, page 1 is the schema's
+        if not _is_readable(header):
+            self._file.close()
+            raise UnreadableError(f"{path} has a format of another kind")
+        self.page_size = _page_size(header)
+        self.usable_size = self.page_size - header[20]
+        self.page_count = os.fstat(self._file.fileno()).st_size // self.page_size
+        self._used = np.zeros(self.page_count + 1, np.bool_)
+        self._used[:2] = True  # page 0 does not exist, page 1 is the schema's
 
     def __enter__(self) -> Self:
         return self
@@ -158,15 +165,20 @@ class PageFile:
 
 def _is_readable(header: bytes) -> bool:
     """Whether this is a format we know: what https://www.sqlite.org/fileformat2.html#the_database_header allows."""
-    size = int.from_bytes(header[16:18], "big")
-    schema_format, encoding = int.from_bytes(header[44:48], "big"), int.from_bytes(header[56:60], "big")
+    if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
+        return False
+    size, schema_format, encoding = _page_size(header), int.from_bytes(header[44:48]), int.from_bytes(header[56:60])
     return (
-        len(header) == _HEADER_BYTES
-        and header.startswith(b"SQLite format 3\0")
-        and (size == 1 or (512 <= size <= 32768 and size & (size - 1) == 0))
-        and header[19] in (1, 2)  # may be read by the rules of version 2
+        512 <= size <= 65536
+        and size & (size - 1) == 0
+        and size - header[20] >= 480
+        and header[19] in (1, 2)  # the version of the rules to read by
         and header[21:24] == bytes((64, 32, 32))  # payload fractions, fixed
-        and (65536 if size == 1 else size) - header[20] >= 480
         and 1 <= schema_format <= 4
         and encoding == 1  # UTF-8
     )
+
+
+def _page_size(header: bytes) -> int:
+    size = int.from_bytes(header[16:18])
+    return 65536 if size == 1 else size

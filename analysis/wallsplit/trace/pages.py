@@ -10,13 +10,16 @@ from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from wallsplit.trace.btree import Integers, PageFile
+from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of
 from wallsplit.trace.interning import PADDING, Interner
-from wallsplit.trace.records import Column, RecordReader, UnreadableError
+from wallsplit.trace.records import Column, RecordReader
 from wallsplit.trace.tables import TableInfo
 
+Mask: TypeAlias = NDArray[np.bool_]
+PolarsType: TypeAlias = pl.DataType | type[pl.DataType]
 Part: TypeAlias = tuple[slice, Mapping[str, Interner]]  # rows that one thread read, and the texts their codes mean
 
 _DTYPES = {"INTEGER": np.int64, "NUMERIC": np.int64, "REAL": np.float64, "TEXT": np.uint32}
@@ -28,9 +31,12 @@ def read_table(
     table: TableInfo,
     columns: Sequence[str],
     threads: int = 2,
-    text: pl.DataType | type[pl.DataType] = pl.Categorical,
+    text: PolarsType = pl.Categorical,
+    window: tuple[str, int, int] | None = None,
 ) -> pl.DataFrame | None:
     """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
+
+    A `window` (column, from, to) keeps the rows with from ≤ column < to; pages that hold none of them are not decoded.
 
     Equal to what `SELECT` gives, invalid UTF-8 replaced by U+FFFD. None, for sqlite3 to read instead, is returned for
     everything out of the ordinary: a table WITHOUT ROWID, virtual or generated columns, a column of blobs or of values
@@ -39,22 +45,42 @@ def read_table(
     Raises:
         TraceError: the file is truncated, or its pages contradict each other.
     """
-    if not _is_ordinary(table, columns) or _has_journal(path):
+    needed = columns if window is None else (*columns, window[0])
+    if not _is_ordinary(table, needed) or _has_journal(path):
         return None
+    try:
+        inside = None if window is None else _inside(path, table, threads, *window)
+        return _read(path, table, columns, threads, text, inside)
+    except UnreadableError:
+        return None
+
+
+def _read(
+    path: Path, table: TableInfo, columns: Sequence[str], threads: int, text: PolarsType, inside: Mask | None = None
+) -> pl.DataFrame:
     with PageFile(path) as file:
-        if not file.is_readable:
-            return None
         leaves, counts = file.leaves(table.root_page)
+        if inside is not None and len(inside) != counts.sum():
+            raise file.corrupt("it changed while it was read")
+        if inside is not None and len(inside):
+            kept = np.logical_or.reduceat(inside, np.cumsum(counts) - counts)
+            inside = inside[np.repeat(kept, counts)]
+            leaves, counts = leaves[kept], counts[kept]
         outputs = [_column(table, name, int(counts.sum())) for name in columns]
-        try:
-            parts = _decode(file, leaves, counts, outputs, threads)
-        except UnreadableError:
-            return None
+        parts = _decode(file, leaves, counts, outputs, threads)
     series = []
     while outputs:  # one at a time: a column lies in memory twice only while it is copied
         column = outputs.pop(0)
         series.append(_text_series(column, parts, text) if column.affinity == "TEXT" else _series(column))
-    return pl.DataFrame(series)
+    frame = pl.DataFrame(series)
+    return frame if inside is None else frame.filter(pl.Series(inside))
+
+
+def _inside(path: Path, table: TableInfo, threads: int, column: str, start: int, end: int) -> Mask:
+    """Which rows of the table lie in the window."""
+    values = _read(path, table, [column], threads, pl.String)[column]
+    inside: Mask = values.is_between(start, end, closed="left").fill_null(value=False).to_numpy()
+    return inside
 
 
 def _column(table: TableInfo, name: str, rows: int) -> Column:
@@ -94,7 +120,7 @@ def _series(column: Column) -> pl.Series:
     return pl.select(pl.when(~pl.Series(column.nulls)).then(values).alias(column.name)).to_series()
 
 
-def _text_series(column: Column, parts: Sequence[Part], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
     """The texts of all threads under one numbering, by value; each row's text is then picked by its code."""
     distinct = [interners[column.name].texts for _, interners in parts]
     texts = pl.Series(column.name, [text.decode("utf-8", "replace") for run in distinct for text in run], pl.String)

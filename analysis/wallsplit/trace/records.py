@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from wallsplit.trace.btree import Bytes, Integers, PageFile
+from wallsplit.trace.btree import Bytes, Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import Cells, assembled, varints
 from wallsplit.trace.interning import PADDING, Interner, unaligned
 from wallsplit.trace.tables import Affinity, Value
@@ -24,10 +24,6 @@ _SHIFTS = np.array([0, 56, 48, 40, 32, 16, 0])  # bits too many in the eight byt
 _ABSENT = -1  # in place of a serial type: the row was stored before the column was added
 _NULL, _REAL, _ONE, _FIRST_TEXT = 0, 7, 9, 13
 _MOST = 1 << 33  # no serial type is larger: values end at 2 GiB
-
-
-class UnreadableError(Exception):
-    """A column holds values of another type than it declares: sqlite3 must read this table."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +121,8 @@ class RecordReader:
     def _layouts(self, cells: Cells) -> Integers:
         """The layout of each record, which must have its header in reach."""
         header_length, _ = varints(cells.buffer, cells.start)
-        if len(header_length) and (header_length.min() < 1 or (header_length > cells.reach).any()):
-            raise self._file.corrupt("a record's header is longer than the record")
+        if ((header_length < 2) | (header_length > cells.reach)).any():
+            raise self._file.corrupt("a record's header has an impossible length")
         layouts = self._headers.codes(cells.buffer, cells.start, header_length)
         new = [self._parse(header) for header in self._headers.texts[len(self._lengths) :]]
         if new:
@@ -145,12 +141,11 @@ class RecordReader:
         if types is None:
             raise self._file.corrupt("a record's header holds a type that does not exist")
         *offsets, length = accumulate(map(_size, types), initial=len(header))
-        stored = [
-            (types[c.position], offsets[c.position]) if c.position < len(types) else (_ABSENT, 0) for c in self._columns
-        ]
+        values = dict(enumerate(zip(types, offsets, strict=True)))
+        stored = [values.get(column.position, (_ABSENT, 0)) for column in self._columns]
         for column, (serial_type, _) in zip(self._columns, stored, strict=True):
             if not _is_declared(column, serial_type):
-                raise UnreadableError(column.name)
+                raise UnreadableError(f"column {column.name} holds a value of another type than it declares")
         end = max(offset + _size(serial_type) for serial_type, offset in stored)
         return length, end, [serial_type for serial_type, _ in stored], [offset for _, offset in stored]
 
