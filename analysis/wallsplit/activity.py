@@ -10,7 +10,8 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS
-from wallsplit.intervals import EMPTY, Intervals, Times, covers, union
+from wallsplit.correlation import Correlated
+from wallsplit.intervals import EMPTY, Intervals, covers, union
 from wallsplit.model import Model
 from wallsplit.schema import API_CLASSES
 
@@ -56,7 +57,7 @@ class _Rows:
     @property
     def operations(self) -> pl.DataFrame:
         frames = (self.kernels, self.replays, self.memory)
-        return pl.concat([f.select("start", "end", "device", "correlation_id") for f in frames])
+        return pl.concat([f.select("start", "end", "device", "correlation_id") for f in frames], rechunk=True)
 
 
 def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
@@ -74,20 +75,20 @@ def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
 
 def _process(rows: _Rows, pid: int, start_ns: int) -> list[Activity]:
     operations = rows.operations
-    calls = _call_layers(rows, operations)
-    launches = rows.api.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build")
-    launch_coverage = _coverage(launches["correlation_id"], operations["correlation_id"])
+    layers = _call_layers(rows, operations)
+    called = Correlated.of(rows.api)
+    launches = rows.api.filter((pl.col("api_class") == "launch") & (pl.col("booked_class") != "graph_build"))
+    launch_coverage = Correlated.of(operations).coverage(launches["correlation_id"])
     devices = operations["device"].unique().sort().to_list()
     if not devices:
-        return [Activity(pid, None, (*(EMPTY for _ in GPU_ACCOUNTS), *calls.values()), launch_coverage)]
+        return [Activity(pid, None, (*(EMPTY for _ in GPU_ACCOUNTS), *layers.values()), launch_coverage)]
     result = []
     for device in devices:
         mine = _on_device(rows, device, alone=len(devices) == 1)
-        calls["cuda.latency"] = _latency(mine.operations, rows.api, start_ns)
+        layers["cuda.latency"] = _latency(mine.operations, called, start_ns)
         traced = pl.concat([mine.kernels["correlation_id"], mine.replays["correlation_id"]])
-        api_coverage = _coverage(traced, rows.api["correlation_id"])
-        layers = (*_gpu_layers(mine), *calls.values())
-        result.append(Activity(pid, device, layers, launch_coverage, api_coverage))
+        every = (*_gpu_layers(mine), *layers.values())
+        result.append(Activity(pid, device, every, launch_coverage, called.coverage(traced)))
     return result
 
 
@@ -98,13 +99,6 @@ def _on_device(rows: _Rows, device: int, *, alone: bool) -> _Rows:
     return _Rows(
         rows.api, rows.kernels.filter(here), rows.replays.filter(here), rows.memory.filter(here), rows.profiler
     )
-
-
-def _coverage(of: pl.Series, among: pl.Series) -> float | None:
-    """Return the share of ids in `of` that occur in `among`, or None without any; a null id occurs nowhere."""
-    if of.is_empty():
-        return None
-    return int(of.is_in(among.drop_nulls().implode()).fill_null(value=False).sum()) / len(of)
 
 
 def _union(frame: pl.DataFrame) -> Intervals:
@@ -120,25 +114,28 @@ def _gpu_layers(rows: _Rows) -> tuple[Intervals, ...]:
 
 def _call_layers(rows: _Rows, operations: pl.DataFrame) -> dict[str, Intervals]:
     """Return the layers of the CUDA accounts, in order; `cuda.latency`, the device's own, is still empty."""
-    threads = _driving_threads(rows.api)
-    api = rows.api if threads is None else rows.api.filter(pl.col("thread").is_in(threads))
+    threads, driving = _driving_threads(rows.api)
+    api = rows.api if driving is None else rows.api.filter(driving)
     booked = _booked(api, operations["start"])
     starts, ends = api["start"].to_numpy(), api["end"].to_numpy()
     layers = dict.fromkeys(CUDA_ACCOUNTS, EMPTY)
-    own = rows.profiler.filter(pl.col("thread").is_in(api["thread"].unique().implode()))
-    layers["cuda.profiler"] = _union(own)
+    layers["cuda.profiler"] = _union(rows.profiler.filter(pl.col("thread").is_in(threads)))
     for code, name in enumerate(API_CLASSES):
-        mine = booked == code
+        mine = np.flatnonzero(booked == code)
         layers[f"cuda.{name}"] = union(starts[mine], ends[mine])
     return layers
 
 
-def _driving_threads(api: pl.DataFrame) -> list[int] | None:
-    """Return the threads whose calls count, or None for all: those that launch, copy or set, by the calls' names."""
+def _driving_threads(api: pl.DataFrame) -> tuple[list[int], pl.Series | None]:
+    """Return the threads whose calls count, and which calls these are (None: all).
+
+    They are the threads that launch, copy or set, by the calls' names; where none does, all that call CUDA.
+    """
+    every = api["thread"].unique()
     driving = api.filter(pl.col("api_class").is_in(list(DRIVING)))["thread"].unique()
-    if driving.is_empty() or len(driving) == api["thread"].n_unique():
-        return None
-    return driving.to_list()
+    if driving.is_empty() or len(driving) == len(every):
+        return every.to_list(), None
+    return driving.to_list(), api["thread"].is_in(driving.implode())
 
 
 def _booked(api: pl.DataFrame, operation_starts: pl.Series) -> npt.NDArray[np.uint8]:
@@ -146,35 +143,23 @@ def _booked(api: pl.DataFrame, operation_starts: pl.Series) -> npt.NDArray[np.ui
     codes = api["booked_class"].to_physical().to_numpy().astype(np.uint8)
     if operation_starts.is_empty():
         return codes
-    implicit = (
-        (pl.col("end") - pl.col("start") >= IMPLICIT_SETUP_NS)
-        & (pl.col("start") < operation_starts.min())
-        & ~pl.col("booked_class").is_in(["setup", "sync"])
-    )
+    early = (pl.col("start") < operation_starts.min()) & (pl.col("end") - pl.col("start") >= IMPLICIT_SETUP_NS)
+    implicit = early & ~pl.col("booked_class").is_in(["setup", "sync"])
     codes[api.select(implicit).to_series().to_numpy()] = API_CLASSES.index("setup")
     return codes
 
 
-def _latency(operations: pl.DataFrame, api: pl.DataFrame, start_ns: int) -> Intervals:
+def _latency(operations: pl.DataFrame, called: Correlated, start_ns: int) -> Intervals:
     """Return the device's own delay before each operation that ends an idle gap (LEDGER.md, Latency)."""
     starts = operations["start"].to_numpy()
     busy = covers(starts, operations["end"].to_numpy())
     gap_start = np.concatenate([[start_ns], busy.ends[:-1]])
     gap_end = busy.starts
-    place = np.minimum(np.searchsorted(gap_end, starts), len(gap_end) - 1)
-    ending = np.flatnonzero(gap_end[place] == starts)
-    call_end = _last_call_end(operations["correlation_id"][ending], api)
+    gap = np.minimum(np.searchsorted(gap_end, starts), len(gap_end) - 1)
+    ending = np.flatnonzero(gap_end[gap] == starts)
+    place = called.places(operations["correlation_id"].gather(ending))
+    ending, place = ending[place >= 0], place[place >= 0]
     last = np.full(len(gap_end), _NO_CALL)
-    np.maximum.at(last, place[ending], call_end)
+    np.maximum.at(last, gap[ending], called.last_end[place])
     real = (last > _NO_CALL) & (last < gap_end) & (gap_start < gap_end)
     return union(np.maximum(gap_start, last)[real], gap_end[real])
-
-
-def _last_call_end(correlation_ids: pl.Series, api: pl.DataFrame) -> Times:
-    """Return, per id, the latest end of the API calls with it; _NO_CALL without any."""
-    wanted = pl.DataFrame({"correlation_id": correlation_ids})
-    ends = api.select("correlation_id", "end").drop_nulls("correlation_id")
-    if not ends["correlation_id"].is_unique().all():
-        ends = ends.group_by("correlation_id").agg(pl.col("end").max())
-    joined = wanted.join(ends, on="correlation_id", how="left", maintain_order="left")
-    return joined["end"].fill_null(_NO_CALL).to_numpy()

@@ -100,3 +100,14 @@ class Analysis:
     run: RunManifest | None = None
     reconstructed: bool = False  # the trace is our own reconstruction: every output carries a banner
     assumptions: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trace that could not be analysed, and why, in one line."""
+
+    path: str
+    message: str
+
+
+Outcome = Analysis | Failure

@@ -14,8 +14,11 @@ from wallsplit.trace import Trace
 from wallsplit.windows import default_window, whole, windows
 
 
-def analyze(path: Path, window: str | None = None, *, shown_as: str | None = None) -> Analysis:
-    """Return the analysis of the export at `path`. `window`: as on the command line; None = the default one.
+def analyze(path: Path, window: str | None = None, *, shown_as: Path | None = None) -> Analysis:
+    """Return the analysis of the export at `path`.
+
+    `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
+    a report and `path` its export.
 
     Raises:
         TraceError: the file is no complete nsys export.
@@ -28,7 +31,7 @@ def analyze(path: Path, window: str | None = None, *, shown_as: str | None = Non
     ledgers = _ledgers(model, parts)
     explicit = selected if window else None
     return Analysis(
-        path=shown_as or str(path),
+        path=str(shown_as or path),
         size_bytes=trace.size_bytes,
         format=trace.format,
         headline=headline(ledgers, selected),

@@ -41,12 +41,16 @@ def covers(starts: Times, ends: Times) -> Intervals:
     """
     if not len(starts):
         return EMPTY
-    starts, ends = np.sort(starts), np.sort(ends)
+    starts, ends = _sorted(starts), _sorted(ends)
     cut = ends[:-1] < starts[1:]
     return Intervals(
         np.concatenate([starts[:1], starts[1:][cut]]),
         np.concatenate([ends[:-1][cut], ends[-1:]]),
     )
+
+
+def _sorted(times: Times) -> Times:
+    return times if (times[1:] >= times[:-1]).all() else np.sort(times)
 
 
 def merge(sets: Sequence[Intervals]) -> Intervals:
@@ -61,7 +65,7 @@ def clip(intervals: Intervals, start: int, end: int) -> Intervals:
     """Return the part of the set inside `[start, end)`."""
     first = int(np.searchsorted(intervals.ends, start, side="right"))
     last = int(np.searchsorted(intervals.starts, end, side="left"))
-    if first >= last:
+    if first >= last or start >= end:
         return EMPTY
     return Intervals(
         np.maximum(intervals.starts[first:last], start),

@@ -161,7 +161,7 @@ def _diagnostics(model: Model) -> Iterator[Note]:
     counts = rows.group_by("severity", "text", maintain_order=True).len().sort("severity", descending=True)
     for severity, text, count in counts.head(DIAGNOSTICS_SHOWN).iter_rows():
         times = f" ({count:,} ×)" if count > 1 else ""
-        yield Note("info", f"nsys {DIAGNOSTIC_LEVELS[severity]}{times}: {text}")
+        yield Note("info", f"nsys {DIAGNOSTIC_LEVELS[severity]}{times}: {' '.join(text.split())}")
     if counts.height > DIAGNOSTICS_SHOWN:
         yield Note("info", f"nsys wrote {counts.height - DIAGNOSTICS_SHOWN} more messages; see DIAGNOSTIC_EVENT.")
 

@@ -43,20 +43,21 @@ def from_csv(text: str) -> tuple[NvmlSample, ...]:
     Raises:
         ManifestError: another header, or a cell that is no integer.
     """
-    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
-    if tuple(header) != COLUMNS:
-        raise ManifestError(f"no NVML samples: the first line is not {','.join(COLUMNS)}; profile again")
     try:
-        return tuple(_sample(row) for row in rows)
-    except ValueError as error:
+        header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+        samples = tuple(_sample(row) for row in rows)
+    except (ValueError, csv.Error) as error:
         raise ManifestError(f"no NVML samples ({error}); profile again") from error
+    if tuple(header) != COLUMNS:
+        raise ManifestError(f"no NVML samples (the first line is not {','.join(COLUMNS)}); profile again")
+    return samples
 
 
 def _sample(row: Sequence[str]) -> NvmlSample:
-    if len(row) != len(COLUMNS):
-        raise ValueError(f"{len(row)} cells in a row instead of {len(COLUMNS)}")
-    utc_ns, device, *rest = row
-    return NvmlSample(int(utc_ns), int(device), *(int(cell) if cell else None for cell in rest))
+    utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw = (int(c) if c else None for c in row)
+    if utc_ns is None or device is None:
+        raise ValueError("a row without a time or a device")
+    return NvmlSample(utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw)
 
 
 def mean_gpu_ratio(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:

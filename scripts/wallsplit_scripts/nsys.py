@@ -17,6 +17,8 @@ WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPT
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
+LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reason for a missing report
+SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
 
 GraphTrace = Literal["auto", "graph", "node"]
@@ -156,11 +158,13 @@ def capture(
         return ended  # nobody waits for a report after Ctrl-C
     if ended.timed_out:
         raise CaptureError(f"nsys left no report within the limit of {limit_s:g} s and was ended; give more --timeout")
-    raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above")
+    free_bytes = shutil.disk_usage(report.parent).free
+    room = f"; only {free_bytes:,} bytes are free in {report.parent.parent}" if free_bytes < LITTLE_BYTES else ""
+    raise CaptureError(f"nsys left no report and exited with {ended.exit_code}; what it said stands above{room}")
 
 
-def export(path: Path, report: Path, target: Path) -> None:
-    """Write the report's SQLite export to `target`, whole or not at all.
+def export(path: Path, report: Path, target: Path, shown: Path | None = None) -> None:
+    """Write the report's SQLite export to `target`, whole or not at all; `shown` is what errors call the report.
 
     Raises:
         CaptureError: nsys refuses the report (its message is passed on), hangs, or writes nothing; no space is left.
@@ -175,9 +179,16 @@ def export(path: Path, report: Path, target: Path) -> None:
             if ended.interrupted_by is not None:
                 raise KeyboardInterrupt
             if ended.timed_out:
-                raise CaptureError(f"{report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended")
+                raise CaptureError(
+                    f"{shown or report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended"
+                )
             if ended.exit_code != 0 or not part.is_file() or part.stat().st_size == 0:
-                raise CaptureError(f"{report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}")
+                raise CaptureError(
+                    f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}"
+                )
+            with part.open("rb") as made:
+                if made.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
+                    raise CaptureError(f"{shown or report}: what nsys exported is no SQLite database; try another nsys")
             part.chmod(0o600)
             part.replace(target)
     except OSError as error:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,9 +43,8 @@ def supervise(
     argv: Sequence[str],
     *,
     limit_s: float | None = None,
-    grace_s: float = GRACE_S,
+    grace_s: float | None = None,
     output: IO[bytes] | None = None,
-    environment: Mapping[str, str] | None = None,
 ) -> Ended:
     """How the program ended; when this returns, no process of its run is alive.
 
@@ -62,7 +61,6 @@ def supervise(
             stdin=None if output is None else subprocess.DEVNULL,
             stdout=output,
             stderr=output and subprocess.STDOUT,
-            env=environment,
             start_new_session=True,  # a terminal's Ctrl-C reaches this process alone, which passes it on in order
         )
         try:
@@ -71,7 +69,7 @@ def supervise(
             if process.poll() is None:
                 _signal_group(process)
                 noted.again.clear()
-                _await(process, noted, grace_s)
+                _await(process, noted, GRACE_S if grace_s is None else grace_s)
         finally:
             _end_leftovers(process, before)
     code = process.wait()

@@ -7,11 +7,14 @@ from wallsplit.model.rows import RawRows, pid
 from wallsplit.schema import OSRT_CALLS, OsrtCalls, conform
 
 TABLE = "OSRT_API"
+CALL = 27
+"""The eventClass of calls; others mark where this kind of tracing started and finished."""
 
 
 def osrt(raw: RawRows, names: NameTable) -> OsrtCalls:
     """Return the OS runtime calls of a trace (schema.OSRT_CALLS), in file order."""
-    rows = raw.read(TABLE, ["globalTid", "nameId"])
+    is_call = pl.col("eventClass").fill_null(CALL) == CALL
+    rows = raw.read(TABLE, ["globalTid", "nameId", "eventClass"], keep=is_call)
     frame = rows.select(
         "start",
         "end",

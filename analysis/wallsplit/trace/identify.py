@@ -35,8 +35,6 @@ def _first_bytes(path: Path) -> bytes:
             return file.read(100)
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file; give the path of an nsys export (.sqlite)") from None
-    except IsADirectoryError:
-        raise TraceError(f"{path}: is a folder; give the .sqlite files in it, e.g. {path}/*.sqlite") from None
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
 

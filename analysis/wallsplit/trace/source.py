@@ -16,6 +16,11 @@ class Source(Protocol):
     tables: dict[str, pl.Schema]
     """Real tables only; column names as nsys writes them, types out of COLUMN_TYPES."""
 
+    @property
+    def size_bytes(self) -> int:
+        """Return the size of all files of the container."""
+        ...
+
     def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the columns asked for, all rows, in file order.
 

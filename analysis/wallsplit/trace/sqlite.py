@@ -10,6 +10,7 @@ import polars as pl
 
 from wallsplit.errors import TraceError
 from wallsplit.trace.identify import check_sqlite_file
+from wallsplit.trace.stamp import stamp
 
 BATCH_ROWS = 100_000
 LIMITS = {
@@ -31,7 +32,7 @@ class SqliteSource:
     def __init__(self, path: Path) -> None:
         check_sqlite_file(path)
         self.path = path
-        self._stamp = _stamp(path)
+        self._stamp = stamp(path)
         self._db = _connect(path)
         try:
             self.tables, self.impostors = _tables(self._db)
@@ -49,8 +50,13 @@ class SqliteSource:
 
     def check_unchanged(self) -> None:
         """Return if the file is what it was when it was opened (see Source)."""
-        if _stamp(self.path) != self._stamp:
+        if stamp(self.path) != self._stamp:
             raise TraceError(f"{self.path}: changed while it was read; wait until the export is finished, then repeat")
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the size of the file."""
+        return self._stamp[0]
 
     def close(self) -> None:
         """Close the connection; reading afterwards is an error."""
@@ -137,11 +143,3 @@ def _as_text(value: object) -> str:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    try:
-        stat = path.stat()
-    except OSError as error:
-        raise TraceError(f"{path}: vanished while it was read ({error.strerror}); repeat") from None
-    return stat.st_size, stat.st_mtime_ns, stat.st_ino

@@ -8,6 +8,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from wallsplit.errors import TraceError
+from wallsplit.trace.folder import FolderSource, export_suffix
 from wallsplit.trace.source import Source
 from wallsplit.trace.sqlite import SqliteSource
 
@@ -46,14 +47,13 @@ class Trace:
 
     @classmethod
     def open(cls, path: Path) -> "Trace":
-        """Return the export at `path`, opened read-only.
+        """Return the export at `path`, an SQLite file or a folder of Parquet or Arrow files, opened read-only.
 
         Raises:
             TraceError: the path is no complete nsys export; the message says what it is instead.
         """
-        source = SqliteSource(path)
-        _check_is_export(path, source)
-        return cls(path, path.stat().st_size, source)
+        source = _open_source(path)
+        return cls(path, source.size_bytes, source)
 
     @property
     def format(self) -> str:
@@ -93,6 +93,14 @@ class Trace:
             TraceError: it was written to meanwhile.
         """
         self.source.check_unchanged()
+
+
+def _open_source(path: Path) -> Source:
+    if path.is_dir():
+        return FolderSource(path, export_suffix(path, MARKS_OF_AN_EXPORT))
+    source = SqliteSource(path)
+    _check_is_export(path, source)
+    return source
 
 
 def _check_is_export(path: Path, source: SqliteSource) -> None:

@@ -1,0 +1,74 @@
+# wallsplit: where every nanosecond of wall time went. `make` lists what there is.
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+NSYS    := .nsys/usr/bin/nsys
+SAMPLES := traces/keras-gpu.reconstructed.sqlite traces/numpy-loop.sqlite
+
+WORKLOAD   ?=
+BATCH      ?=
+EPOCHS     ?=
+ARGS       ?=
+PYTESTARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint nsys frameworks profile bench samples docs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.core ## Create .venv with wallsplit in it
+
+demo: $(VENV)/.core ## Analyse the committed samples and write their reports
+	$(BIN)/analyze $(SAMPLES) --report-dir reports
+	@echo "Reports: $(CURDIR)/reports/index.html"
+
+test: lint ## Set up what the tests need and run all of them
+	$(BIN)/python -m pytest --cov --cov-report=term $(PYTESTARGS)
+
+lint: $(VENV)/.dev ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+nsys: $(NSYS) ## Put Nsight Systems into .nsys (Debian on x86-64; elsewhere it says where to get one)
+
+frameworks: $(VENV)/.frameworks ## Add TensorFlow, JAX, PyTorch and Gensim (CPU builds) to .venv
+
+profile: $(VENV)/.core ## Record a workload: make profile WORKLOAD=keras-gpu [BATCH=32 EPOCHS=1 ARGS="…"]
+	@test -n "$(WORKLOAD)" || { echo "make profile: name a workload, e.g. WORKLOAD=numpy"; $(BIN)/wallsplit workloads; exit 2; }
+	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" > $(VENV)/.extra
+	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(PIP) -e ".[$$extra]"
+	$(BIN)/wallsplit profile "$(WORKLOAD)" $(if $(BATCH),--batch $(BATCH)) $(if $(EPOCHS),--epochs $(EPOCHS)) $(ARGS)
+
+bench: $(VENV)/.dev ## Measure speed and memory; takes minutes
+	$(BIN)/python -m bench
+
+samples: $(VENV)/.dev ## Write the committed sample traces anew
+	$(BIN)/python scripts/samples/reconstruct_keras_gpu.py
+	$(BIN)/python scripts/samples/record_numpy_loop.py
+
+docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
+	$(BIN)/python scripts/write_cli_reference.py
+
+clean: ## Remove .venv, .nsys and caches; traces and reports stay
+	rm -rf $(VENV) .nsys .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wallsplit needs Python 3.11 or later; name one with make PYTHON=…")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) -e ".[dev]"
+	touch $@
+
+$(VENV)/.frameworks: $(VENV)/.core
+	$(PIP) -e ".[workloads]"
+	touch $@
+
+$(NSYS):
+	scripts/get_nsys.sh

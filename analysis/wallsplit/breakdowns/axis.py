@@ -1,0 +1,47 @@
+"""Many threads' times on one axis, so that one sort and one binary search serve them all."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from wallsplit.breakdowns.slices import Ints
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Maps (thread, time) to one integer that sorts like the pair; exact for the times it was made from.
+
+    A time outside all of these lands just before or just after them.
+    """
+
+    threads: Ints
+    earliest: int
+    span: int
+    ticks: Ints | None
+    """The distinct times; None where offsets from `earliest` fit into 64 bits, which is cheaper."""
+
+    @classmethod
+    def over(cls, thread: Ints, start: Ints, end: Ints) -> Self:
+        """Return the axis of these intervals."""
+        threads = np.unique(thread)
+        earliest = int(start.min(initial=0)) - 1
+        span = int(end.max(initial=0)) - earliest + 2
+        if span * max(len(threads), 1) < 1 << 63:
+            return cls(threads, earliest, span, None)
+        ticks = np.unique(np.concatenate([start, end]))
+        return cls(threads, 0, 2 * len(ticks) + 1, ticks)
+
+    def knows(self, thread: Ints) -> Ints:
+        """Return the positions in `thread` of threads that are on this axis."""
+        number = np.searchsorted(self.threads, thread)
+        return np.flatnonzero(np.append(self.threads, -1)[number] == thread)
+
+    def place(self, thread: Ints, time: Ints) -> Ints:
+        """Return the integers for pairs of a known thread and any time."""
+        number = np.searchsorted(self.threads, thread)
+        if self.ticks is None:
+            offset = np.clip(time, self.earliest, self.earliest + self.span - 1) - self.earliest
+        else:  # odd on a tick, even between two
+            offset = np.searchsorted(self.ticks, time, "left") + np.searchsorted(self.ticks, time, "right")
+        return number * self.span + offset

@@ -1,0 +1,14 @@
+"""How long did CUDA graphs run that were recorded whole?"""
+
+import polars as pl
+
+from wallsplit.analysis import Window
+from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
+from wallsplit.model.model import Model
+
+
+def compute(model: Model, window: Window | None) -> pl.DataFrame:
+    """Return `schema.GRAPH_REPLAY_SUMMARY`: by process, device and graph (null = id not recorded), sums in ns."""
+    keys = ["pid", "device", "graph"]
+    summary = with_share(summarise(overlapping(model.graph_replays, window), keys, DURATION, "ns"))
+    return largest_first(summary.with_columns(pl.col(keys).cast(pl.Int64)), "total_ns", *keys)

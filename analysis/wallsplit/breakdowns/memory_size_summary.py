@@ -1,0 +1,13 @@
+"""How much did copies and sets move? As nsys' cuda_gpu_mem_size_sum."""
+
+import polars as pl
+
+from wallsplit.analysis import Window
+from wallsplit.breakdowns.statistics import largest_first, overlapping, summarise
+from wallsplit.model.model import Model
+
+
+def compute(model: Model, window: Window | None) -> pl.DataFrame:
+    """Return `schema.MEMORY_SIZE_SUMMARY` in bytes: `count` is all operations, sizes are of those that record one."""
+    summary = summarise(overlapping(model.memory_ops, window), ["operation"], pl.col("bytes"), "bytes")
+    return largest_first(summary.with_columns(pl.col("operation").cast(pl.String)), "total_bytes", "operation")

@@ -1,0 +1,69 @@
+"""Which ranges lie inside which, per thread."""
+
+import numpy as np
+
+from wallsplit.breakdowns.axis import Axis
+from wallsplit.breakdowns.slices import Ints, prefix_aggregates
+
+
+def nesting(thread: Ints, start: Ints, end: Ints, outer_first: Ints) -> tuple[Ints, Ints]:
+    """Return (level, children) of each range.
+
+    A range encloses those of its thread that start no earlier and end no later; of two equal ranges the one with the
+    smaller `outer_first` encloses the other. Level = number of enclosing ranges; parent = the shortest of them (the
+    innermost, of equally long ones). Push/pop ranges nest properly and take the quick way; threads with ranges that
+    cross or have length zero take the general one.
+    """
+    axis = Axis.over(thread, start, end)
+    begins, ends = axis.place(thread, start), axis.place(thread, end)
+    order = _outer_first(begins, ends, outer_first)
+    begins, ends, length, thread = begins[order], ends[order], (end - start)[order], thread[order]
+    depth, parent = _proper(begins, ends)
+    inside = np.flatnonzero(parent >= 0)
+    crossing = inside[ends[parent[inside]] < ends[inside]]
+    improper = np.unique(thread[np.concatenate([crossing, np.flatnonzero(length == 0)])])
+    if len(improper):
+        rows = np.flatnonzero(np.isin(thread, improper))
+        depth[rows], among = _general(ends[rows], length[rows])
+        parent[rows] = np.where(among >= 0, rows[among], -1)
+    level, children = np.empty_like(depth), np.empty_like(depth)
+    level[order] = depth
+    children[order] = np.bincount(parent[parent >= 0], minlength=len(depth))
+    return level, children
+
+
+def _outer_first(begins: Ints, ends: Ints, outer_first: Ints) -> Ints:
+    """Return the order by begin, longest first. Equal begins are rare: only those are sorted by more than one key."""
+    order = np.argsort(begins, kind="stable")
+    same = begins[order[1:]] == begins[order[:-1]]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((outer_first[rows], -ends[rows], begins[rows]))]
+    return order
+
+
+def _proper(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Return (level, parent or -1), right where ranges nest: a range is inside all before it that have not ended."""
+    index = np.arange(len(begins))
+    level = index - np.searchsorted(np.sort(ends, kind="stable"), begins, "right")
+    shallow = level.max(initial=0) < 1 << 16
+    by_level = np.argsort(level.astype(np.uint16) if shallow else level, kind="stable")  # 16 bits: a radix sort
+    key = (level * len(begins) + index)[by_level]
+    outermost = np.searchsorted(key, len(begins))
+    above = np.searchsorted(key, key[outermost:] - len(begins)) - 1  # the last range before it, one level up
+    parent = np.full(len(begins), -1)
+    parent[by_level[outermost:]] = by_level[above]
+    return level, parent
+
+
+def _general(ends: Ints, length: Ints) -> tuple[Ints, Ints]:
+    """Return (level, parent or -1) by looking, for each range, at the earlier ones that end no earlier."""
+    index = np.arange(len(ends))
+    level = prefix_aggregates(-ends, np.ones_like(ends), index, -ends, "sum")
+    shortest_first = np.lexsort((-index, length))
+    place = np.empty_like(index)
+    place[shortest_first] = index
+    shortest = prefix_aggregates(-ends, place, index, -ends, "min")
+    parent = np.full(len(ends), -1)
+    parent[level > 0] = shortest_first[shortest[level > 0]]
+    return level, parent

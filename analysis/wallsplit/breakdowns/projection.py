@@ -1,0 +1,121 @@
+"""What the calls inside each of many ranges ran on the GPU."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from wallsplit.breakdowns.axis import Axis
+from wallsplit.breakdowns.slices import Ints, prefix_aggregates, slice_extremes
+
+BLOCK = 1 << 18
+"""Ranges looked up at a time: bounds the memory, and the block stays in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Annotated ranges [start, end] of a thread, one entry each."""
+
+    thread: Ints
+    start: Ints
+    end: Ints
+
+    def blocks(self, axis: Axis) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield (row, start, end) of the ranges whose thread is on `axis`, times placed there, a block at a time."""
+        for at in range(0, len(self.thread), BLOCK):
+            thread, start, end = (column[at : at + BLOCK] for column in (self.thread, self.start, self.end))
+            rows = axis.knows(thread)
+            yield rows + at, axis.place(thread[rows], start[rows]), axis.place(thread[rows], end[rows])
+
+
+@dataclass(frozen=True)
+class Calls:
+    """API calls that own GPU operations, one entry each."""
+
+    thread: Ints
+    start: Ints
+    end: Ints
+    first: Ints
+    """Earliest start of the call's operations, ns."""
+    last: Ints
+    """Latest end of the call's operations, ns."""
+    operations: Ints
+
+    def take(self, rows: Ints) -> "Calls":
+        """Return the calls at `rows`, in that order."""
+        return Calls(*(column[rows] for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The ranges that have GPU operations, by row: where these begin and end on the GPU (ns), how many they are."""
+
+    rows: Ints
+    first: Ints
+    last: Ints
+    operations: Ints
+
+
+def project(calls: Calls, ranges: Ranges) -> Projection:
+    """Return what the calls that lie wholly inside each range of their thread ran on the GPU.
+
+    Calls of one thread mostly follow each other, so starts and ends both rise and the calls inside a range are a slice.
+    A call inside an earlier one breaks that order: such calls are counted apart, by dominance.
+    """
+    axis = Axis.over(calls.thread, calls.start, calls.end)
+    begins, ends = axis.place(calls.thread, calls.start), axis.place(calls.thread, calls.end)
+    order = np.lexsort((ends, begins))
+    begins, ends, calls = begins[order], ends[order], calls.take(order)
+    rising = ends >= np.maximum.accumulate(ends)
+    follow, within = np.flatnonzero(rising), np.flatnonzero(~rising)
+    found = _following(calls.take(follow), begins[follow], ends[follow], ranges.blocks(axis))
+    if not len(within):
+        return found
+    return _merge(found, _nested(calls.take(within), begins[within], ends[within], ranges.blocks(axis)))
+
+
+Blocks = Iterator[tuple[Ints, Ints, Ints]]
+
+
+def _following(calls: Calls, begins: Ints, ends: Ints, blocks: Blocks) -> Projection:
+    """Return the projection on calls whose begins and ends both rise: those inside a range are a slice."""
+    parts = [np.empty((3, 0), np.int64)]
+    for rows, start, end in blocks:
+        low, high = np.searchsorted(begins, start, "left"), np.searchsorted(ends, end, "right")
+        some = high > low
+        parts.append(np.stack([rows[some], low[some], high[some]]))
+    rows, low, high = np.concatenate(parts, axis=1)
+    before = np.concatenate([[0], np.cumsum(calls.operations)])
+    first = slice_extremes(calls.first, low, high, "min")
+    last = slice_extremes(calls.last, low, high, "max")
+    return Projection(rows, first, last, before[high] - before[low])
+
+
+def _nested(calls: Calls, begins: Ints, ends: Ints, blocks: Blocks) -> Projection:
+    """Return the projection on any calls sorted by begin: those that begin no earlier and end no later than a range."""
+    parts = [np.empty((3, 0), np.int64)]
+    for rows, start, end in blocks:
+        low, high = np.searchsorted(begins, start, "left"), np.searchsorted(begins, end, "right")
+        some = high > low
+        parts.append(np.stack([rows[some], len(begins) - low[some], end[some]]))
+    rows, prefix, limit = np.concatenate(parts, axis=1)
+    ends = ends[::-1]  # latest first: calls that begin no earlier are a prefix
+    some = prefix_aggregates(ends, np.ones_like(ends), prefix, limit, "sum") > 0
+    rows, prefix, limit = rows[some], prefix[some], limit[some]
+    first = prefix_aggregates(ends, calls.first[::-1], prefix, limit, "min")
+    last = prefix_aggregates(ends, calls.last[::-1], prefix, limit, "max")
+    return Projection(rows, first, last, prefix_aggregates(ends, calls.operations[::-1], prefix, limit, "sum"))
+
+
+def _merge(one: Projection, other: Projection) -> Projection:
+    """Return the projection on the calls of both."""
+    rows = np.union1d(one.rows, other.rows)
+    first = np.full(len(rows), np.iinfo(np.int64).max)
+    last = np.full(len(rows), np.iinfo(np.int64).min)
+    operations = np.zeros(len(rows), np.int64)
+    for part in (one, other):
+        at = np.searchsorted(rows, part.rows)
+        first[at] = np.minimum(first[at], part.first)
+        last[at] = np.maximum(last[at], part.last)
+        operations[at] += part.operations
+    return Projection(rows, first, last, operations)

@@ -1,0 +1,61 @@
+"""The figures every summary shows of one quantity, and which rows a window keeps."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from wallsplit.analysis import Window
+
+DURATION = pl.col("end") - pl.col("start")
+
+
+def overlapping(rows: pl.DataFrame, window: Window | None) -> pl.DataFrame:
+    """Return the rows whose [start, end) meets the window, at full length; all rows without a window.
+
+    A row of length zero overlaps a window it lies in.
+    """
+    if window is None:
+        return rows
+    begins_before_end = pl.col("start") < window.end_ns
+    ends_after_start = (pl.col("end") > window.start_ns) | (pl.col("start") >= window.start_ns)
+    return rows.filter(begins_before_end & ends_after_start)
+
+
+def statistics_of(value: pl.Expr, prefix: str, unit: str, *, total: bool = True) -> list[pl.Expr]:
+    """Return aggregations named as `schema.statistics` names them; all null where every value is null.
+
+    The standard deviation is the sample's, and 0 for a single value, as `nsys stats` prints it.
+    """
+    p = f"{prefix}_" if prefix else ""
+    measured = value.count() > 0
+    sums = [pl.when(measured).then(value.sum()).alias(f"{p}total_{unit}")] if total else []
+    return [
+        *sums,
+        value.mean().alias(f"{p}avg_{unit}"),
+        value.median().alias(f"{p}med_{unit}"),
+        value.min().alias(f"{p}min_{unit}"),
+        value.max().alias(f"{p}max_{unit}"),
+        pl.when(measured).then(value.std(ddof=1).fill_null(0.0)).alias(f"{p}stddev_{unit}"),
+    ]
+
+
+def summarise(rows: pl.DataFrame, by: Sequence[str], value: pl.Expr, unit: str) -> pl.DataFrame:
+    """Return one row per distinct `by`: how many rows there are and the statistics of `value`, in `unit`."""
+    return (
+        rows.lazy()
+        .select(*by, value=value)
+        .group_by(by)
+        .agg(pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit))
+        .collect()
+    )
+
+
+def with_share(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return `summary` with `share_ratio`: total ÷ sum of the totals listed, null where that sum is 0."""
+    listed = pl.col("total_ns").sum()
+    return summary.with_columns(share_ratio=pl.when(listed != 0).then(pl.col("total_ns") / listed))
+
+
+def largest_first(summary: pl.DataFrame, total: str, *names: str) -> pl.DataFrame:
+    """Return `summary` by falling `total`, equal ones by `names`: the same order on every run."""
+    return summary.sort(total, *names, descending=[True, *(False for _ in names)])

@@ -1,0 +1,33 @@
+"""How much of each class of CUDA calls the GPU's work hid."""
+
+from wallsplit.analysis import Analysis, Exposure
+from wallsplit.figures.bars import Bar, Bars, Segment
+from wallsplit.figures.drawing import Figure, stacked
+
+
+def api_exposure(analysis: Analysis) -> Figure | None:
+    """Return one bar per API class, split into hidden and exposed; None unless there is one ledger with a device."""
+    if len(analysis.ledgers) != 1 or analysis.ledgers[0].device is None:
+        return None
+    ledger = analysis.ledgers[0]
+    classes = sorted(ledger.api_exposure.items(), key=lambda item: -item[1].union_ns)
+    classes = [(name, exposure) for name, exposure in classes if exposure.union_ns]
+    if not classes:
+        return None
+    lower_bound = ledger.gpu_complete is False
+    rows = tuple(_bar(name.removeprefix("cuda."), exposure, lower_bound) for name, exposure in classes)
+    bars = Bars(rows, classes[0][1].union_ns)
+    return Figure(
+        name="api_exposure",
+        section="api",
+        caption="CUDA calls by class: time with the GPU idle and with the GPU working",
+        alt="; ".join(row.in_words for row in rows),
+        draw=lambda: stacked(bars),
+        bars=bars,
+    )
+
+
+def _bar(name: str, exposure: Exposure, hidden_is_lower_bound: bool) -> Bar:
+    exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns)
+    hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, hidden_is_lower_bound)
+    return Bar(name, (exposed, hidden))

@@ -1,0 +1,39 @@
+"""Where each ledger's wall time went, as one stacked bar per ledger."""
+
+from wallsplit.analysis import Analysis, Ledger
+from wallsplit.figures.bars import Bar, Bars, Segment
+from wallsplit.figures.drawing import HEADLINE, Figure, stacked
+from wallsplit.headline import Share, shares
+from wallsplit.labels import ledger_label
+
+MOST = 16
+"""Bars of one figure: more say less."""
+_NO_CLAIM = {"cuda": "CUDA calls", "host": "host code"}  # titles where it is not known whether the GPU was idle
+
+
+def ledger(analysis: Analysis) -> Figure | None:
+    """Return the bars of the ledgers, on one scale; None without a ledger."""
+    shown = analysis.ledgers[:MOST]
+    if not shown:
+        return None
+    bars = Bars(tuple(bar(ledger_label(analysis, x), x) for x in shown), max(x.wall_ns for x in shown))
+    left_out = f" (the first {MOST} of {len(analysis.ledgers)})" if len(analysis.ledgers) > MOST else ""
+    return Figure(
+        name="ledger",
+        section=HEADLINE,
+        caption=f"Where the wall time went{left_out}",
+        alt="; ".join(one.in_words for one in bars.bars),
+        draw=lambda: stacked(bars),
+        bars=bars,
+    )
+
+
+def bar(label: str, ledger: Ledger) -> Bar:
+    """Return a ledger as a bar of the headline's five parts."""
+    return Bar(label, tuple(_segment(ledger, share) for share in shares([ledger])))
+
+
+def _segment(ledger: Ledger, share: Share) -> Segment:
+    at_least = share.part.on_gpu and ledger.gpu_complete is False
+    title = share.part.title if ledger.device is not None else _NO_CLAIM.get(share.part.key, share.part.title)
+    return Segment(share.part.key, title, share.time_ns, at_least)

@@ -1,0 +1,45 @@
+"""The edge: cells become text."""
+
+from decimal import Decimal
+
+from wallsplit import units
+from wallsplit.report.document import AtLeast, Cell, Kind, Link
+from wallsplit.text import LIMIT, for_people
+
+
+def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
+    """Return a cell as one line for people: visible, at most `limit` characters of text, "≥" before a lower bound."""
+    match cell:
+        case None:
+            return null
+        case Link():
+            return for_people(cell.text, limit)
+        case str():
+            return for_people(cell, limit)
+        case AtLeast():
+            return f"≥ {_number(cell.value, kind)}"
+    return _number(cell, kind)
+
+
+def _number(value: float | Decimal, kind: Kind) -> str:
+    match kind:
+        case "ns":
+            return units.ns(float(value)) if isinstance(value, Decimal) else units.ns(value)
+        case "bytes":
+            return units.size(float(value))
+        case "ratio":
+            return units.ratio(float(value))
+        case "percent":
+            return f"{value} %"
+        case "count":
+            return units.count(int(value))
+        case "number":
+            return f"{value:,.1f}"
+        case "text":
+            return str(value)
+
+
+def sort_key(cell: Cell) -> float | None:
+    """Return what a column is sorted by: the number itself, or None for text."""
+    value = cell.value if isinstance(cell, AtLeast) else cell
+    return float(value) if isinstance(value, int | float | Decimal) else None

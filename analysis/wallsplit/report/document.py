@@ -1,0 +1,116 @@
+"""What a report says, free of any format: renderers turn it into HTML, Markdown or a terminal's lines."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from wallsplit.analysis import Note
+from wallsplit.figures.drawing import Figure
+
+Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "percent"]
+"""What a column's numbers are: ratio is 0–1, percent is already of 100."""
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A lower bound: printed with "≥"."""
+
+    value: int | float | Decimal
+
+
+@dataclass(frozen=True)
+class Link:
+    """A text that leads to another report of the same folder."""
+
+    text: str
+    stem: str
+
+
+Cell = str | int | float | Decimal | AtLeast | Link | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A table's column."""
+
+    title: str
+    kind: Kind = "text"
+    null: str = "–"
+    """What stands for None."""
+    bar: bool = False
+    """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under typed columns. `total_rows` counts those left out, too."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    total_rows: int
+    group_rows: frozenset[int] = frozenset()
+    """Rows that head the rows below them."""
+    colours: tuple[str, ...] = ()
+
+    @property
+    def full_caption(self) -> str:
+        """The caption, with how many rows are shown where that is not all."""
+        shown = len(self.rows) - len(self.group_rows)
+        return self.caption if shown == self.total_rows else f"{self.caption}: top {shown:,} of {self.total_rows:,}"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A sentence or a few."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A named value."""
+
+    title: str
+    value: Cell
+    kind: Kind = "text"
+    null: str = "not recorded"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A short list of named values."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """Notes about what the numbers can and cannot say."""
+
+    notes: tuple[Note, ...]
+
+
+Block = Paragraph | Table | Facts | Remarks | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of a report; `key` names it in links and among renderers."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report: the sentence and the figure everyone should see first, then the evidence."""
+
+    title: str
+    headline: str
+    figure: Figure | None
+    sections: tuple[Section, ...]
+    banner: str | None = None
+    """A warning that goes before everything else."""
+    assumptions: tuple[str, ...] = field(default=())

@@ -1,0 +1,90 @@
+"""Several traces side by side: one row each, their ledgers on one scale."""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from wallsplit.analysis import Analysis, Ledger, Note
+from wallsplit.figures.bars import Bars
+from wallsplit.figures.drawing import Figure, stacked
+from wallsplit.figures.ledger import MOST, bar
+from wallsplit.labels import ledger_label
+from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
+from wallsplit.report.sections.remarks import BANNER
+from wallsplit.text import file_name, for_people, visible
+
+STEM = "index"
+
+
+def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[tuple[str, str]] = ()) -> Report:
+    """Return the report that leads to each trace's own, `stems` being their file names; failed traces are listed."""
+    failed = f", {len(errors)} failed" if errors else ""
+    sections = [Section("traces", "Traces", (_table(analyses, stems),))] if analyses else []
+    if errors:
+        notes = tuple(Note("error", _without_folder(path, message)) for path, message in errors)
+        sections.append(Section("failed", "Traces that failed", (Remarks(notes),)))
+    figures = _figures(analyses)
+    if figures:
+        sections.append(Section("ledgers", "Ledgers side by side", figures))
+    count = len(analyses) + len(errors)
+    return Report(
+        title="Index of traces",
+        headline=f"{count} trace{'s' if count != 1 else ''}{failed}",
+        figure=None,
+        sections=tuple(sections),
+        banner=BANNER if analyses and all(analysis.reconstructed for analysis in analyses) else None,
+    )
+
+
+def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
+    columns = (
+        Column("trace"),
+        Column("wall", "ns", "–"),
+        Column("GPU busy", "ratio", "not measured"),
+        Column("where the time went"),
+    )
+    rows = tuple(_row(analysis, stem) for analysis, stem in zip(analyses, stems, strict=True))
+    return Table("One row per trace", columns, rows, len(rows))
+
+
+def _row(analysis: Analysis, stem: str) -> tuple[Cell, ...]:
+    reconstructed = "Reconstructed, not recorded. " if analysis.reconstructed else ""
+    return (
+        Link(file_name(analysis.path), stem),
+        analysis.window.wall_ns if analysis.window else None,
+        _mean_busy(analysis.ledgers),
+        reconstructed + analysis.headline,
+    )
+
+
+def _without_folder(path: str, message: str) -> str:
+    """Return the message about a trace with the file's name only: reports hold no path of this machine."""
+    name = file_name(path)
+    text = message.removeprefix(path).removeprefix(visible(path)).removeprefix(": ")
+    return f"{name}: {text.replace(path, name)}"
+
+
+def _mean_busy(ledgers: Sequence[Ledger]) -> Cell:
+    """Return the mean busy ratio over the ledgers with a device."""
+    measured = [ledger for ledger in ledgers if ledger.device is not None and ledger.gpu_busy_ns is not None]
+    wall_ns = sum(ledger.wall_ns for ledger in measured)
+    if not wall_ns:
+        return None
+    mean = sum(ledger.gpu_busy_ns or 0 for ledger in measured) / wall_ns
+    return AtLeast(mean) if any(ledger.gpu_complete is False for ledger in measured) else mean
+
+
+def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
+    bars = tuple(bar(_label(analysis, ledger), ledger) for analysis in analyses for ledger in analysis.ledgers[:MOST])
+    if not bars:
+        return ()
+    absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
+    alt = "; ".join(one.in_words for one in bars)
+    return (
+        Figure("time", STEM, "Wall time, on one scale", alt, lambda: stacked(absolute), absolute),
+        Figure("share", STEM, "Per cent of each one's wall time", alt, lambda: stacked(relative), relative),
+    )
+
+
+def _label(analysis: Analysis, ledger: Ledger) -> str:
+    name = for_people(PurePath(analysis.path).stem, 40)
+    return name if len(analysis.ledgers) == 1 else f"{name}, {ledger_label(analysis, ledger)}"

@@ -1,0 +1,116 @@
+"""Analyses as the machine-readable document; docs/report.schema.json is its contract."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wallsplit import __version__
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.analysis import Analysis, Ledger, Window
+from wallsplit.manifest import to_value
+from wallsplit.report.sections.remarks import all_notes
+
+SCHEMA_VERSION = 1
+TABLES = (
+    "api_summary",
+    "kernel_summary",
+    "memory_time_summary",
+    "memory_size_summary",
+    "launches",
+    "nvtx_summary",
+    "nvtx_gpu_projection",
+    "osrt_summary",
+    "graph_replays",
+    "anomalies",
+)
+"""The tables of every trace, in the document's order; a table of the analysis that is not here comes after them."""
+
+
+def document(analyses: Sequence[Analysis], errors: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return the document of several traces; `errors` are (path, message) of those that failed.
+
+    Times are integers in ns, None is not measured, and no number is infinite or NaN.
+    """
+    traces = [_trace(analysis) for analysis in analyses]
+    failed = [{"path": _path(path), "error": message} for path, message in errors]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "generator": {"name": "wallsplit", "version": __version__},
+        "traces": [*traces, *failed],
+        "comparison": None,
+    }
+
+
+def text(document: dict[str, Any]) -> str:
+    """Return the document as indented ASCII JSON with a final newline: no byte of it acts on a terminal."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _trace(analysis: Analysis) -> dict[str, Any]:
+    names = (*TABLES, *(name for name in analysis.tables if name not in TABLES))
+    return {
+        "path": _path(analysis.path),
+        "size_bytes": analysis.size_bytes,
+        "format": analysis.format,
+        "headline": analysis.headline,
+        "nsys_version": analysis.nsys_version,
+        "schema": analysis.schema_version,
+        "gpus": analysis.gpus.to_dicts(),
+        "run": to_value(analysis.run) if analysis.run else None,
+        "window": _window(analysis.window) if analysis.window else None,
+        "ledgers": [_ledger(ledger) for ledger in analysis.ledgers],
+        **{name: _rows(analysis, name) for name in names},
+        "notes": [{"level": note.level, "text": note.text} for note in all_notes(analysis)],
+    }
+
+
+def _ledger(ledger: Ledger) -> dict[str, Any]:
+    exposure = {
+        name: {"union_ns": e.union_ns, "hidden_ns": e.hidden_ns, "exposed_ns": e.exposed_ns}
+        for name, e in ledger.api_exposure.items()
+    }
+    result = {
+        "pid": ledger.pid,
+        "device": ledger.device,
+        "wall_ns": ledger.wall_ns,
+        "residual_ns": ledger.residual_ns,
+        "gpu_busy_ns": ledger.gpu_busy_ns,
+        "busy_ratio": ledger.busy_ratio,
+        "kernel_active_ratio": ledger.kernel_active_ratio,
+        "gpu_complete": ledger.gpu_complete,
+        "launch_coverage": ledger.launch_coverage,
+        "api_complete": ledger.api_complete,
+        "api_coverage": ledger.api_coverage,
+        "accounts": {account: ledger.accounts[account] for account in ACCOUNTS},
+        "host_parts": ledger.host_parts,
+        "api_exposure": exposure,
+    }
+    if ledger.window:
+        result["window"] = _window(ledger.window)
+    return result
+
+
+def _window(window: Window) -> dict[str, Any]:
+    return {
+        "name": window.name,
+        "start_ns": window.start_ns,
+        "end_ns": window.end_ns,
+        "wall_ns": window.wall_ns,
+    }
+
+
+def _rows(analysis: Analysis, name: str) -> list[dict[str, Any]] | None:
+    frame = analysis.tables.get(name)
+    if frame is None:
+        return None
+    return [{key: _finite(value) for key, value in row.items()} for row in frame.to_dicts()]
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _path(path: str) -> str:
+    """Return the path as given; bytes that are no UTF-8 as escapes, since JSON has no other place for them."""
+    return path.encode("utf-8", "backslashreplace").decode()

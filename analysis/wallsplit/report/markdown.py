@@ -1,0 +1,94 @@
+"""A report as GitHub-flavoured Markdown, its figures as SVG files beside it."""
+
+import re
+from urllib.parse import quote
+
+from wallsplit import __version__
+from wallsplit.figures.drawing import Figure
+from wallsplit.report.cells import cell_text
+from wallsplit.report.document import Block, Cell, Column, Facts, Link, Paragraph, Remarks, Report, Section, Table
+from wallsplit.text import visible
+
+MARK = "<!-- generator: wallsplit "
+"""What every file of ours carries near its top: such a file may be overwritten."""
+
+_LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
+# A backslash escapes any punctuation (CommonMark 2.4); these four are read by tables and raw HTML before that.
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
+_SPECIAL = re.compile(
+    r"[\\`*\[\]~$#@<>&|]"
+    r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"  # within a word an underscore is but an underscore
+    r"|:(?=[A-Za-z+/])|(?<=[Ww]{3})\."  # emoji and bare links
+)
+
+
+def markdown(report: Report, stem: str) -> str:
+    """Return the report as Markdown; it refers to its figures as `<stem>.<figure>.svg`."""
+    parts = [f"{MARK}{__version__} -->", f"# {escape(report.title)}"]
+    if report.banner:
+        parts.append("\n".join(["> [!WARNING]", f"> {escape(report.banner)}"]))
+        parts += [_list(report.assumptions)] if report.assumptions else []
+    parts.append(f"**{escape(report.headline)}**")
+    if report.figure:
+        parts.append(_figure(report.figure, stem))
+    parts += [part for section in report.sections for part in _section(section, stem)]
+    parts.append(f"<sub>Made by wallsplit {__version__} from a trace of NVIDIA Nsight Systems.</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def figures(report: Report) -> tuple[Figure, ...]:
+    """Return the figures that the Markdown refers to."""
+    inside = (block for section in report.sections for block in section.blocks if isinstance(block, Figure))
+    return tuple(figure for figure in (report.figure, *inside) if figure)
+
+
+def escape(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, link, HTML or table cell begins or ends in it."""
+    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), visible(text))
+
+
+def _section(section: Section, stem: str) -> list[str]:
+    return [f"## {escape(section.title)}", *(_block(block, stem) for block in section.blocks)]
+
+
+def _block(block: Block, stem: str) -> str:
+    match block:
+        case Paragraph():
+            return escape(block.text)
+        case Facts():
+            return "\n".join(f"- {escape(f.title)}: {escape(cell_text(f.value, f.kind, f.null))}" for f in block.facts)
+        case Remarks():
+            return "\n".join(f"- **{_LEVELS[note.level]}:** {escape(note.text)}" for note in block.notes)
+        case Table():
+            return _table(block)
+        case Figure():
+            return _figure(block, stem)
+
+
+def _table(table: Table) -> str:
+    rule = [":--" if column.kind == "text" else "--:" for column in table.columns]
+    rows = [_row(row, table.columns, bold=i in table.group_rows) for i, row in enumerate(table.rows)]
+    head = _line([escape(column.title) for column in table.columns])
+    return "\n".join([f"**{escape(table.full_caption)}**", "", head, _line(rule), *rows])
+
+
+def _row(row: tuple[Cell, ...], columns: tuple[Column, ...], *, bold: bool) -> str:
+    texts = [_cell(cell, column) for cell, column in zip(row, columns, strict=True)]
+    return _line([f"**{text}**" if bold and text else text for text in texts])
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    text = escape(cell_text(cell, column.kind, column.null))
+    return f"[{text}]({quote(cell.stem)}.md)" if isinstance(cell, Link) else text
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _figure(figure: Figure, stem: str) -> str:
+    return f"![{escape(figure.alt)}]({quote(stem)}.{figure.name}.svg)\n\n*{escape(figure.caption)}*"
+
+
+def _list(texts: tuple[str, ...]) -> str:
+    return "\n".join(["What it assumes:", "", *(f"- {escape(text)}" for text in texts)])

@@ -1,0 +1,35 @@
+"""The sections of a report, one per file, in reading order; None where there is nothing to say."""
+
+from collections.abc import Callable
+
+from wallsplit.analysis import Analysis
+from wallsplit.report.document import Section
+from wallsplit.report.sections.anomalies import anomalies
+from wallsplit.report.sections.api import api
+from wallsplit.report.sections.graphs import graph_replays
+from wallsplit.report.sections.kernels import kernels
+from wallsplit.report.sections.launches import launches
+from wallsplit.report.sections.ledger import ledger
+from wallsplit.report.sections.memory import memory
+from wallsplit.report.sections.nvtx import nvtx, nvtx_projection
+from wallsplit.report.sections.osrt import osrt
+from wallsplit.report.sections.reading import reading
+from wallsplit.report.sections.remarks import remarks
+from wallsplit.report.sections.where import where
+
+SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
+    where,
+    remarks,
+    ledger,
+    api,
+    kernels,
+    memory,
+    launches,
+    nvtx,
+    nvtx_projection,
+    osrt,
+    graph_replays,
+    anomalies,
+    reading,
+)
+"""An analysis and the number of rows people want to read of a long table: a section."""

@@ -1,0 +1,68 @@
+"""The ledger: every nanosecond booked once."""
+
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
+from wallsplit.analysis import Analysis, Ledger
+from wallsplit.headline import account_percents
+from wallsplit.labels import ledger_label
+from wallsplit.parts import MEANINGS, PARTS
+from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Section, Table
+
+MOST = 8
+"""Ledgers shown account by account: more say less."""
+
+_COLUMNS = (
+    Column("account"),
+    Column("time", "ns", "not measured"),
+    Column("of wall", "percent", "not measured", bar=True),
+    Column("what happens meanwhile"),
+)
+_COLOURS = {account: part.key for part in PARTS for account in part.accounts}
+
+
+def ledger(analysis: Analysis, _top: int) -> Section | None:
+    """Return the accounts of each ledger with their sum; None without a ledger."""
+    if not analysis.ledgers:
+        return None
+    blocks: list[Paragraph | Table] = []
+    for one in analysis.ledgers[:MOST]:
+        blocks += [accounts(one, ledger_label(analysis, one)), Paragraph(balance(one))]
+        blocks += [_host_parts(one)] if one.host_parts else []
+    if len(analysis.ledgers) > MOST:
+        blocks.append(Paragraph(f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."))
+    return Section("ledger", "The ledger", tuple(blocks))
+
+
+def accounts(ledger: Ledger, label: str) -> Table:
+    """Return the sixteen accounts of a ledger, in order of priority."""
+    percents = account_percents(ledger)
+    rows = []
+    for account in ACCOUNTS:
+        time = ledger.accounts[account]
+        on_gpu = account in GPU_ACCOUNTS
+        cells: tuple[Cell, ...] = (time, percents[account])
+        if time is None or (on_gpu and ledger.device is None):
+            cells = (None, None)
+        elif on_gpu and ledger.gpu_complete is False:
+            cells = (AtLeast(time), AtLeast(percents[account]))
+        rows.append((account, *cells, _meaning(ledger, account)))
+    colours = tuple(_COLOURS[account] for account in ACCOUNTS)
+    return Table(f"Accounts of {label}", _COLUMNS, tuple(rows), len(rows), colours=colours)
+
+
+def balance(ledger: Ledger) -> str:
+    """Return the proof that nothing is counted twice or lost."""
+    equal = "sum = wall" if ledger.residual_ns == 0 else "sum ≠ wall"
+    return f"{equal}, residual {ledger.residual_ns} ns ({ledger.wall_ns:,} ns in all)."
+
+
+def _meaning(ledger: Ledger, account: str) -> str:
+    """Return the account's meaning; where nothing is known of the GPU, not a word about it being idle."""
+    if ledger.device is not None:
+        return MEANINGS[account]
+    return MEANINGS[account].removeprefix("GPU idle; ").removeprefix("GPU idle, no CUDA call: ")
+
+
+def _host_parts(ledger: Ledger) -> Table:
+    parts = ledger.host_parts or {}
+    rows = tuple((name, time, time / ledger.wall_ns if ledger.wall_ns else 0.0) for name, time in parts.items())
+    return Table("Parts of host", (Column("part"), Column("time", "ns"), Column("of wall", "ratio")), rows, len(rows))

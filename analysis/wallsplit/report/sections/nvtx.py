@@ -1,0 +1,35 @@
+"""The program's own ranges, on the host and projected onto the GPU."""
+
+from wallsplit.analysis import Analysis
+from wallsplit.report.document import Paragraph, Section
+from wallsplit.report.sections.summaries import STATISTICS, Shown, summary
+
+_RANGE = (Shown("range", "range"), Shown("style", "style"))
+_PROJECTED = (
+    *_RANGE,
+    Shown("count", "count", "count"),
+    Shown("gpu_op_count", "GPU operations", "count"),
+    Shown("projected_total_ns", "projected total", "ns"),
+    Shown("range_total_ns", "range total", "ns"),
+    Shown("projected_avg_ns", "projected avg", "ns"),
+    Shown("projected_med_ns", "median", "ns"),
+    Shown("projected_min_ns", "min", "ns"),
+    Shown("projected_max_ns", "max", "ns"),
+)
+_EXPLANATION = (
+    "A range projected onto the GPU lasts from the start of the first to the end of the last GPU operation that the "
+    "range's own thread enqueued inside it; idle time in between is included."
+)
+
+
+def nvtx(analysis: Analysis, top: int) -> Section | None:
+    """Return the NVTX ranges by their time on the host."""
+    shown = (*_RANGE, *STATISTICS)
+    return summary("nvtx_summary", "NVTX ranges", analysis, "NVTX ranges by time on the host", shown, top)
+
+
+def nvtx_projection(analysis: Analysis, top: int) -> Section | None:
+    """Return the NVTX ranges by their time on the GPU."""
+    caption = "NVTX ranges by time on the GPU"
+    section = summary("nvtx_gpu_projection", "NVTX ranges on the GPU", analysis, caption, _PROJECTED, top)
+    return section and Section(section.key, section.title, (*section.blocks, Paragraph(_EXPLANATION)))

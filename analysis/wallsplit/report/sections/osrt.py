@@ -1,0 +1,11 @@
+"""Calls into the operating system's runtime."""
+
+from wallsplit.analysis import Analysis
+from wallsplit.report.document import Section
+from wallsplit.report.sections.summaries import STATISTICS, Shown, summary
+
+
+def osrt(analysis: Analysis, top: int) -> Section | None:
+    """Return OS runtime calls over all threads; waiting threads add up to more than wall time."""
+    shown = (Shown("name", "call"), *STATISTICS)
+    return summary("osrt_summary", "OS runtime calls", analysis, "OS runtime calls, all threads added up", shown, top)

@@ -1,0 +1,33 @@
+"""How to read a report."""
+
+from wallsplit.analysis import Analysis
+from wallsplit.report.document import Paragraph, Section
+
+_TEXTS = (
+    (
+        "Every instant of the window is booked to exactly one account, the first in the ledger's order that is "
+        "active. The order is a convention: while the GPU works, the time is the GPU's, whatever the host does "
+        "meanwhile. That is why the accounts add up to the wall time, and why a CUDA call appears there only with "
+        "the part that ran while the GPU was idle."
+    ),
+    (
+        "GPU busy is the time in which any GPU operation runs, divided by wall time. It says nothing about how much "
+        "of the GPU is used meanwhile. Kernels active counts kernels and graph replays only, as nvidia-smi's "
+        "utilisation does."
+    ),
+    (
+        "A large share of host code, or of CUDA calls with the GPU idle, means that the GPU waits for the program: "
+        "look at data loading, at small kernels launched one by one, at copies and synchronisation in the inner "
+        "loop."
+    ),
+    (
+        "“≥” marks a lower bound: not all GPU work was recorded. “Not measured” means that the trace cannot tell; "
+        "it never means zero. “Of listed” is a share of the sum of the rows of that table, as nsys prints it, not "
+        "of wall time."
+    ),
+)
+
+
+def reading(_analysis: Analysis, _top: int) -> Section | None:
+    """Return a short guide for someone who reads such a report for the first time."""
+    return Section("reading", "How to read this", tuple(Paragraph(text) for text in _TEXTS))

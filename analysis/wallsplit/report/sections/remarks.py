@@ -1,0 +1,26 @@
+"""What the numbers can and cannot say."""
+
+from wallsplit.analysis import Analysis, Note
+from wallsplit.report.document import Remarks, Section
+
+BANNER = "Reconstructed trace: written from published figures, not recorded. Every number below follows from them."
+
+
+def remarks(analysis: Analysis, _top: int) -> Section | None:
+    """Return the notes, the gravest first; None without any."""
+    notes = _gravest_first(analysis)
+    return Section("notes", "Notes", (Remarks(notes),)) if notes else None
+
+
+def all_notes(analysis: Analysis) -> tuple[Note, ...]:
+    """Return the notes, the gravest first; with what a page says in its banner, where the trace is a reconstruction."""
+    notes = _gravest_first(analysis)
+    if not analysis.reconstructed:
+        return notes
+    assumptions = (Note("info", f"Assumption: {text}") for text in analysis.assumptions)
+    return (Note("warning", BANNER), *notes, *assumptions)
+
+
+def _gravest_first(analysis: Analysis) -> tuple[Note, ...]:
+    levels = ("error", "warning", "info")
+    return tuple(sorted(analysis.notes, key=lambda note: levels.index(note.level)))

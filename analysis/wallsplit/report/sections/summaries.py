@@ -1,0 +1,58 @@
+"""Tables made from the frames of an analysis, the longest rows first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from wallsplit.analysis import Analysis
+from wallsplit.report.document import Column, Kind, Paragraph, Section, Table
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of a frame and how a table shows it."""
+
+    source: str
+    title: str
+    kind: Kind = "text"
+    null: str = "–"
+
+
+STATISTICS = (
+    Shown("total_ns", "total", "ns"),
+    Shown("share_ratio", "of listed", "ratio"),
+    Shown("count", "count", "count"),
+    Shown("avg_ns", "avg", "ns"),
+    Shown("med_ns", "median", "ns"),
+    Shown("min_ns", "min", "ns"),
+    Shown("max_ns", "max", "ns"),
+    Shown("stddev_ns", "std dev", "ns"),
+)
+
+
+def summary(key: str, title: str, analysis: Analysis, caption: str, shown: Sequence[Shown], top: int) -> Section | None:
+    """Return a section with the table `key` of the analysis, in the table's own order; None without rows.
+
+    A table that cannot be had from this trace says so.
+    """
+    if key not in analysis.tables:
+        return None
+    frame = analysis.tables[key]
+    if frame is None:
+        return Section(key, title, (Paragraph("Not measured: this trace lacks the columns this table needs."),))
+    if frame.is_empty():
+        return None
+    return Section(key, title, (table(frame, of_window(analysis, caption), shown, top),))
+
+
+def table(frame: pl.DataFrame, caption: str, shown: Sequence[Shown], top: int) -> Table:
+    """Return the first `top` rows of a frame as a table."""
+    columns = tuple(Column(s.title, s.kind, s.null) for s in shown)
+    rows = tuple(frame.head(top).select(s.source for s in shown).rows())
+    return Table(caption, columns, rows, frame.height)
+
+
+def of_window(analysis: Analysis, caption: str) -> str:
+    """Return the caption; with a window asked for, it says which rows the table holds."""
+    return f"{caption} (rows that overlap the window, at full length)" if analysis.window_is_explicit else caption

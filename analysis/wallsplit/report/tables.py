@@ -1,0 +1,95 @@
+"""Every table of an analysis, and its ledgers, as CSV or Parquet files."""
+
+import io
+from typing import Literal
+
+import polars as pl
+
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.analysis import Analysis, Ledger
+from wallsplit.report.writing import File
+from wallsplit.text import SPREADSHEET_FORMULA
+
+TableFormat = Literal["csv", "parquet"]
+_PARQUET_MARK = "wallsplit_table"
+
+
+def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
+    """Return every table that could be had, whole, the ledgers and their API exposure first."""
+    tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
+    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **tables}
+
+
+def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:
+    """Return one file per table, `<stem>.<table>.csv` or `.parquet`; cells of a CSV start no spreadsheet formula."""
+    encode = _csv if table_format == "csv" else _parquet
+    return tuple(encode(f"{stem}.{name}.{table_format}", frame) for name, frame in frames(analysis).items())
+
+
+def ledgers(analysis: Analysis) -> pl.DataFrame:
+    """Return one row per ledger, its accounts as columns in ns; null = not measured."""
+    schema = {
+        "pid": pl.Int64,
+        "device": pl.Int64,
+        "start_ns": pl.Int64,
+        "end_ns": pl.Int64,
+        "wall_ns": pl.Int64,
+        **{f"{account}_ns": pl.Int64 for account in ACCOUNTS},
+        "gpu_busy_ns": pl.Int64,
+        "busy_ratio": pl.Float64,
+        "kernel_active_ratio": pl.Float64,
+        "gpu_complete": pl.Boolean,
+        "launch_coverage": pl.Float64,
+        "api_complete": pl.Boolean,
+        "api_coverage": pl.Float64,
+    }
+    return pl.DataFrame([_row(analysis, ledger) for ledger in analysis.ledgers], schema=schema, orient="row")
+
+
+def api_exposure(analysis: Analysis) -> pl.DataFrame:
+    """Return union, hidden and exposed time in ns of each API class of each ledger."""
+    schema = {
+        "pid": pl.Int64,
+        "device": pl.Int64,
+        "start_ns": pl.Int64,
+        "class": pl.String,
+        "union_ns": pl.Int64,
+        "hidden_ns": pl.Int64,
+        "exposed_ns": pl.Int64,
+    }
+    rows = [
+        (x.pid, x.device, _bounds(analysis, x)[0], name, e.union_ns, e.hidden_ns, e.exposed_ns)
+        for x in analysis.ledgers
+        for name, e in x.api_exposure.items()
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _row(analysis: Analysis, x: Ledger) -> tuple[object, ...]:
+    accounts = (x.accounts[account] for account in ACCOUNTS)
+    busy = (x.gpu_busy_ns, x.busy_ratio, x.kernel_active_ratio)
+    coverage = (x.gpu_complete, x.launch_coverage, x.api_complete, x.api_coverage)
+    return (x.pid, x.device, *_bounds(analysis, x), x.wall_ns, *accounts, *busy, *coverage)
+
+
+def _bounds(analysis: Analysis, ledger: Ledger) -> tuple[int | None, int | None]:
+    window = ledger.window or analysis.window
+    return (window.start_ns, window.end_ns) if window else (None, None)
+
+
+def _csv(name: str, frame: pl.DataFrame) -> File:
+    texts = [column for column, kind in frame.schema.items() if kind == pl.String]
+    text = frame.with_columns(_guarded(column) for column in texts).write_csv(line_terminator="\n")
+    header, _, _ = text.partition("\n")
+    return File(name, text.encode(), f"{header}\n".encode())
+
+
+def _guarded(column: str) -> pl.Expr:
+    cell = pl.col(column)
+    return pl.when(cell.str.contains(SPREADSHEET_FORMULA)).then(pl.lit("'") + cell).otherwise(cell).alias(column)
+
+
+def _parquet(name: str, frame: pl.DataFrame) -> File:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, metadata={_PARQUET_MARK: "1"})
+    return File(name, buffer.getvalue(), _PARQUET_MARK.encode())

@@ -1,0 +1,73 @@
+"""Numbers as people read them. Everything before this edge is an integer in ns or bytes, or a ratio 0–1."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+
+def ns(value: float) -> str:
+    """Return a time given in ns with the unit that suits it: `3.361 s`, `12.4 ms`, `578 ns`."""
+    size = abs(value)
+    if size < 999.5:
+        return f"{value:.0f} ns"
+    for factor, unit in ((1e3, "µs"), (1e6, "ms")):
+        if size < 999.5 * factor:
+            return f"{_three_digits(value / factor)} {unit}"
+    return f"{value / 1e9:.3f} s" if size < 99.9995e9 else f"{value / 1e9:,.1f} s"
+
+
+def size(value: float) -> str:
+    """Return a number of bytes in decimal units: `812 B`, `1.05 MB`, `94.5 GB`."""
+    if abs(value) < 999.5:
+        return f"{value:.0f} B"
+    for factor, unit in ((1e3, "kB"), (1e6, "MB"), (1e9, "GB")):
+        if abs(value) < 999.5 * factor:
+            return f"{_three_digits(value / factor)} {unit}"
+    return f"{_three_digits(value / 1e12)} TB"
+
+
+def count(value: int) -> str:
+    """Return a whole number with its thousands set apart: `1,875`."""
+    return f"{value:,}"
+
+
+def ratio(value: float) -> str:
+    """Return a ratio 0–1 as per cent: `51.6 %`."""
+    return f"{value * 100:.1f} %"
+
+
+def apportion(parts: Sequence[int], units: int) -> list[int]:
+    """Return whole numbers in the proportions of `parts` that add up to exactly `units`.
+
+    Largest remainders (Hamilton's method): round down, then give what is left to the largest remainders, the earlier
+    part first. All zero where the parts are.
+    """
+    total = sum(parts)
+    if total == 0:
+        return [0] * len(parts)
+    shares = [divmod(part * units, total) for part in parts]
+    left = units - sum(whole for whole, _ in shares)
+    lucky = set(sorted(range(len(parts)), key=lambda i: (-shares[i][1], i))[:left])
+    return [whole + (i in lucky) for i, (whole, _) in enumerate(shares)]
+
+
+def largest_remainders(parts: Sequence[int], total: int, decimals: int = 1) -> list[Decimal]:
+    """Return the per cent of `total` that each part is, rounded so that printed parts add up.
+
+    Parts that sum to `total` give exactly 100.0. Parts that leave some of it out give their own sum's per cent.
+    """
+    units = _rounded(sum(parts) * 10 ** (2 + decimals), total)
+    return [percent(part, decimals) for part in apportion(parts, units)]
+
+
+def percent(units: int, decimals: int = 1) -> Decimal:
+    """Return a number of 10**-decimals per cent as an exact decimal: 516 → 51.6."""
+    return Decimal(units).scaleb(-decimals)
+
+
+def _rounded(numerator: int, denominator: int) -> int:
+    return 0 if denominator == 0 else (2 * numerator + denominator) // (2 * denominator)
+
+
+def _three_digits(value: float) -> str:
+    magnitude = abs(value)
+    return f"{value:.{2 if magnitude < 9.995 else 1 if magnitude < 99.95 else 0}f}"

@@ -1,0 +1,177 @@
+"""`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from wallsplit_scripts.messages import say
+
+if TYPE_CHECKING:
+    from wallsplit.analysis import Outcome
+    from wallsplit.report.writing import File
+
+REPORT_DIR = Path("reports")
+QUIET_SECONDS = 1.0
+"""Progress is shown for what takes longer than this."""
+
+
+@click.command()
+@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--window", metavar="W", help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: cuda.")
+@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
+@click.option(
+    "--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports."
+)
+@click.option("--no-report", is_flag=True, help="Write no reports.")
+@click.option("--tables", type=click.Path(path_type=Path), metavar="DIR", help="Also write every table there.")
+@click.option("--format", "table_format", default="csv", show_default=True, type=click.Choice(["csv", "parquet"]))
+@click.option("--force", is_flag=True, help="Replace files that wallsplit did not write.")
+@click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
+def analyze(
+    traces: tuple[Path, ...],
+    window: str | None,
+    top: int,
+    as_json: bool,
+    report_dir: Path | None,
+    no_report: bool,
+    tables: Path | None,
+    table_format: Literal["csv", "parquet"],
+    force: bool,
+    nsys: str | None,
+) -> int:
+    """Say where the wall time of TRACES went, to the nanosecond.
+
+    TRACES are nsys exports (.sqlite), or reports (.nsys-rep), which are exported first if nsys is here.
+    """
+    from wallsplit.analysis import Analysis, Failure
+
+    outcomes = _analyze_all(traces, window, nsys)
+    folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
+    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
+    if as_json:
+        _print_json(outcomes)
+    else:
+        _print(outcomes, top, written)
+    for outcome in outcomes:
+        if isinstance(outcome, Failure):
+            say(outcome.message)
+    return 0 if all(isinstance(outcome, Analysis) for outcome in outcomes) else 1
+
+
+def _analyze_all(traces: Sequence[Path], window: str | None, nsys: str | None) -> "list[Outcome]":
+    outcomes = []
+    with _progress(len(traces)) as advance:
+        for trace in traces:
+            advance(trace.name)
+            outcomes.append(_analyze_one(trace, window, nsys))
+    return outcomes
+
+
+def _analyze_one(trace: Path, window: str | None, nsys: str | None) -> "Outcome":
+    from wallsplit.analysis import Failure
+    from wallsplit.analyze import analyze as analysis_of
+    from wallsplit.errors import WallsplitError
+    from wallsplit.trace.identify import REPORT_SUFFIXES
+    from wallsplit_scripts.cache import cached_export
+
+    try:
+        is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
+        source = cached_export(trace, nsys) if is_report else trace
+        return analysis_of(source, window, shown_as=trace)
+    except WallsplitError as error:
+        message = str(error)
+        return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
+
+
+def _write(
+    outcomes: "Sequence[Outcome]",
+    folder: Path | None,
+    tables: Path | None,
+    *,
+    top: int,
+    table_format: Literal["csv", "parquet"],
+    force: bool,
+) -> list[Path]:
+    """Write what was asked for and return the pages a person opens first."""
+    from wallsplit.analysis import Analysis
+    from wallsplit.report import files as report_files
+    from wallsplit.report import tables as table_files
+    from wallsplit.report.build import report
+    from wallsplit.report.index import STEM, index
+    from wallsplit.report.writing import write
+
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if not analyses:
+        return []
+    stems = report_files.stems([analysis.path for analysis in analyses])
+    named = list(zip(analyses, stems, strict=True))
+    if tables is not None:
+        every: list[File] = [file for a, stem in named for file in table_files.files(a, stem, table_format)]
+        write(every, tables, force=force)
+    if folder is None:
+        return []
+    pages = [file for a, stem in named for file in report_files.files(report(a, top), stem)]
+    if len(outcomes) > 1:
+        pages += report_files.files(index(analyses, stems, _failures(outcomes)), STEM)
+    paths = write(pages, folder, force=force)
+    return [path for path in paths if path.suffix == ".html"]
+
+
+def _failures(outcomes: "Sequence[Outcome]") -> list[tuple[str, str]]:
+    from wallsplit.analysis import Failure
+
+    return [(outcome.path, outcome.message) for outcome in outcomes if isinstance(outcome, Failure)]
+
+
+def _print_json(outcomes: "Sequence[Outcome]") -> None:
+    from wallsplit.analysis import Analysis
+    from wallsplit.report import json
+
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    click.echo(json.text(json.document(analyses, _failures(outcomes))), nl=False)
+
+
+def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:
+    from rich.console import Console
+
+    from wallsplit.analysis import Analysis
+    from wallsplit.report.build import report
+    from wallsplit.report.terminal import terminal
+    from wallsplit.text import visible
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    for outcome in outcomes:
+        if isinstance(outcome, Analysis):
+            console.print(terminal(report(outcome, top), console))
+    for path in written[-1:] if len(written) > 1 else written:
+        click.echo(f"Report: {visible(str(path))}")
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal's stderr which trace is being read, once that takes longer than a moment."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from wallsplit.text import for_people
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _name: None
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), MofNCompleteColumn(), TimeElapsedColumn()
+    progress = Progress(*columns, console=console, transient=True)
+    task = progress.add_task("", total=count)
+    start = Timer(QUIET_SECONDS, progress.start)
+    start.daemon = True
+    start.start()
+    try:
+        yield lambda name: progress.update(task, description=for_people(name, 60), advance=1)
+    finally:
+        start.cancel()
+        progress.stop()

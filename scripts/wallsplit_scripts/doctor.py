@@ -1,0 +1,162 @@
+"""`wallsplit doctor`: what is installed here, and what each lack costs."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from wallsplit.errors import WallsplitError
+from wallsplit_scripts import arrived, nsys, nvml
+from wallsplit_scripts.cache import cache_folder
+from wallsplit_scripts.messages import one_line
+from wallsplit_scripts.nvml import Nvml
+
+FRAMEWORKS = (  # distributions, what each is for, what installs it
+    (("tensorflow", "tensorflow-cpu"), "the keras workloads", "wallsplit[tensorflow]"),
+    (("jax",), "the jax workloads", "wallsplit[jax]"),
+    (("torch",), "the iris and cause-of-slowness workloads", "wallsplit[torch]"),
+    (("cupy-cuda12x", "cupy-cuda13x", "cupy"), "the cupy workloads", "wallsplit[cupy]"),
+    (("gensim",), "word2vec", "wallsplit[word2vec]"),
+)
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+PARANOID_LIMIT = 2  # nsys samples the CPU of its own process tree up to this value
+
+_ANY_NSYS = (9999,)  # without an nsys there is nothing to clash with
+
+Verdict = Literal["ok", "lack", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor: what was looked for, what is there, and what its lack costs."""
+
+    subject: str
+    verdict: Verdict
+    found: str
+    cost: str = ""
+
+
+def examine(nsys_option: str | None = None) -> Iterator[Finding]:
+    """What this machine has, in the order a person would ask."""
+    yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    found = _nsys(nsys_option)
+    yield from _nsys_findings(found, platform.system())
+    yield nvtx_finding(_installed(("nvtx",)), found)
+    yield from gpu_findings(nvml.load(), _installed(("nvidia-ml-py",)))
+    yield perf_finding(_paranoid(), privileged=hasattr(os, "geteuid") and os.geteuid() == 0)
+    for distributions, purpose, extra in FRAMEWORKS:
+        yield framework_finding(distributions, _installed(distributions), purpose, extra)
+    yield cache_finding(cache_folder(sys.platform, os.environ, Path.home()))
+
+
+def _nsys(option: str | None) -> nsys.Nsys | WallsplitError:
+    try:
+        return nsys.find(option)
+    except WallsplitError as error:
+        return error
+
+
+def _nsys_findings(found: nsys.Nsys | WallsplitError, system: str) -> Iterator[Finding]:
+    cost = "no profiling and no opening of .nsys-rep files; exports (.sqlite) are analysed as ever"
+    if isinstance(found, WallsplitError):
+        yield Finding("nsys", "lack", str(found), cost)
+        return
+    yield Finding("nsys", "ok", f"{found.version_text} at {found.path}")
+    if system != "Linux":
+        yield Finding("capture", "lack", f"this is {system}", "`wallsplit profile` works on Linux alone")
+    graphs = nsys.graph_granularity("auto", found.version)
+    if graphs == "node":
+        cost = "CUDA graphs are recorded node by node, which slows the program; 2024.3 and later record them whole"
+        yield Finding("CUDA graphs", "info", f"traced by {graphs}", cost)
+
+
+def nvtx_finding(version: str | None, found: nsys.Nsys | WallsplitError) -> Finding:
+    """Whether NVTX ranges pushed from Python arrive in a trace."""
+    nsys_version = _ANY_NSYS if isinstance(found, WallsplitError) else found.version
+    why = arrived.why_no_ranges(version, nsys_version)
+    if why is None:
+        return Finding("nvtx", "ok", str(version))
+    return Finding("nvtx", "lack", why, "traces without steps and epochs")
+
+
+def gpu_findings(library: Nvml | None, package: str | None) -> list[Finding]:
+    """The GPUs and their driver, as NVML tells."""
+    if library is None:
+        driver = Path("/proc/driver/nvidia/version")
+        there = "a driver, but NVML does not answer" if driver.exists() else "no NVIDIA driver"
+        lack = there if package else f"{there}; nvidia-ml-py is not installed"
+        return [Finding("gpu", "lack", lack, "no GPU workloads, no utilisation, memory or power beside a trace")]
+    handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
+    return [
+        *(Finding("gpu", "ok", _text(library.nvmlDeviceGetName(handle))) for handle in handles),
+        Finding("driver", "ok", _text(library.nvmlSystemGetDriverVersion())),
+    ]
+
+
+def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
+    """Whether nsys may sample what the CPU executes."""
+    cost = "CPU runs show waits and steps but no arithmetic"
+    if paranoid is None:
+        return Finding("cpu sampling", "lack", f"no {PARANOID}", cost)
+    if paranoid > PARANOID_LIMIT and not privileged:
+        remedy = f"sysctl kernel.perf_event_paranoid={PARANOID_LIMIT}"
+        return Finding("cpu sampling", "lack", f"perf_event_paranoid is {paranoid}", f"{cost}; {remedy}")
+    return Finding("cpu sampling", "ok", f"perf_event_paranoid is {paranoid}")
+
+
+def framework_finding(distributions: Sequence[str], version: str | None, purpose: str, extra: str) -> Finding:
+    """Whether a framework is there; it is looked up and not imported."""
+    if version is None:
+        return Finding(distributions[0], "lack", "not installed", f"{purpose} cannot run: pip install '{extra}'")
+    return Finding(distributions[0], "ok", version)
+
+
+def cache_finding(folder: Path) -> Finding:
+    """How much the exports kept for later analyses take."""
+    sizes = [file.stat().st_size for file in folder.glob("*.sqlite")]
+    kept = f"{len(sizes)} exports, {sum(sizes) / 1e6:,.0f} MB, in {folder}" if sizes else f"empty, in {folder}"
+    return Finding("export cache", "ok", kept)
+
+
+def lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """The findings as text, a line each and one more for what a lack costs."""
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        mark = {"ok": "ok  ", "lack": "lack", "info": "note"}[finding.verdict]
+        yield f"{mark}  {finding.subject:<{width}}  {one_line(finding.found)}"
+        if finding.cost:
+            yield f"{'':<{width + 6}}  {one_line(finding.cost)}"
+
+
+def _installed(distributions: Sequence[str]) -> str | None:
+    for distribution in distributions:
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def _paranoid() -> int | None:
+    try:
+        return int(PARANOID.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value  # bytes before nvidia-ml-py 11.5
+
+
+@click.command("doctor")
+@click.option("--nsys", "nsys_path", metavar="PATH", help="The nsys to ask.  [default: $WALLSPLIT_NSYS, .nsys, PATH]")
+def doctor(nsys_path: str | None) -> None:
+    """Tell what is installed here, and what each lack costs."""
+    for line in lines(list(examine(nsys_path))):
+        click.echo(line)

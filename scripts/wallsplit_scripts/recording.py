@@ -1,0 +1,288 @@
+"""One profile from beginning to end: runs with and without the profiler, the export, the manifest, the final names."""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import wallsplit
+from wallsplit import manifest
+from wallsplit.errors import CaptureError, ManifestError
+from wallsplit.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
+from wallsplit.nvml import NvmlSample, energy_joules, to_csv
+from wallsplit_scripts import arrived, nsys, nvml
+from wallsplit_scripts.messages import say
+from wallsplit_scripts.nsys import CaptureOptions, Nsys
+from wallsplit_scripts.supervise import Ended, supervise
+
+SUFFIXES = (".nsys-rep", ".sqlite", ".nvml.csv", ".run.json")  # the manifest last: it vouches for the others
+RESULT = "RESULT.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is profiled."""
+
+    argv: tuple[str, ...]  # RESULT in it stands for the file a workload leaves its manifest in
+    workload: str | None = None  # None: a user's own command
+    device: Literal["cpu", "gpu"] | None = None
+
+    def command(self, result: Path) -> tuple[str, ...]:
+        """The command line of one run."""
+        return tuple(str(result) if self.workload and part == RESULT else part for part in self.argv)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How it is profiled, and where the files go."""
+
+    nsys: Nsys
+    options: CaptureOptions
+    folder: Path
+    name: str
+    force: bool = False
+    baseline_runs: int = 0
+    limit_s: float | None = None  # of each run, the profiler's own work included
+
+    def file(self, suffix: str) -> Path:
+        """Where the file of that suffix goes."""
+        return self.folder / (self.name + suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, with or without the profiler."""
+
+    ended: Ended
+    own: RunManifest | None = None  # what a workload measured about itself
+    wall_ns: int | None = None  # of the whole program, seen from outside
+    samples: tuple[NvmlSample, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the program ran to its end and was content."""
+        return self.ended.exit_code == 0 and not self.ended.stopped
+
+
+def record(program: Program, plan: Plan) -> int:
+    """The program's exit code; its trace and manifest then lie in the plan's folder.
+
+    With `baseline_runs`, profiled and unprofiled runs alternate, so that what else the machine does meanwhile meets
+    both alike; the last profiled run is the one kept.
+
+    Raises:
+        CaptureError: a name is taken, the folder is unwritable, nsys failed, or the program ran into the time limit.
+    """
+    refuse_taken_names(plan)
+    with _writing_aside(plan) as part:
+        published: list[Path] = []
+        try:
+            profiled, plain = _run_all(program, plan, part)
+            if profiled[-1].ended.interrupted_by is None:
+                _describe(program, plan, part, profiled, plain)
+        finally:
+            published += _publish(part, plan)  # a report is kept also if its export fails
+    return _outcome([*profiled, *plain], profiled[-1].ended, plan, published)
+
+
+def _run_all(program: Program, plan: Plan, part: Path) -> tuple[list[Run], list[Run]]:
+    """The profiled runs and the unprofiled ones; a program that failed or was stopped once is not run again."""
+    profiled: list[Run] = []
+    plain: list[Run] = []
+    for _ in range(max(1, plan.baseline_runs)):
+        profiled.append(_run_profiled(program, plan, part))
+        if not profiled[-1].whole:
+            break
+        if plan.baseline_runs:
+            plain.append(_run_plain(program, plan, part))
+            if not plain[-1].whole:
+                break
+    return profiled, plain
+
+
+def refuse_taken_names(plan: Plan) -> None:
+    """Nothing, if no file of the plan's name exists or --force says it may.
+
+    Raises:
+        CaptureError: one exists.
+    """
+    taken = [path for suffix in SUFFIXES if (path := plan.file(suffix)).exists() or path.is_symlink()]
+    if taken and not plan.force:
+        raise CaptureError(f"{taken[0]}: already there; choose another --name, or replace it with --force")
+
+
+@contextmanager
+def _writing_aside(plan: Plan) -> Iterator[Path]:
+    """A folder beside the final names, private and gone at the end."""
+    try:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{plan.name}.", suffix=".part", dir=plan.folder) as part:
+            yield Path(part).absolute()
+    except OSError as error:
+        raise CaptureError(f"{plan.folder}: cannot be written to ({error.strerror}); see --output-dir") from error
+
+
+def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
+    result = part / RESULT
+    report = part / "trace.nsys-rep"
+    for stale in (result, report):
+        stale.unlink(missing_ok=True)
+    with nvml.Sampler(nvml.load()) as sampler:
+        ended = nsys.capture(plan.nsys, plan.options, report, program.command(result), plan.limit_s)
+    wall_ns = None
+    if plan.baseline_runs and not program.workload and not ended.stopped:
+        nsys.export(plan.nsys.path, report, part / "trace.sqlite", plan.file(".nsys-rep"))
+        wall_ns = arrived.capture_ns(part / "trace.sqlite")
+    return Run(ended, _own_manifest(result), wall_ns, tuple(sampler.samples))
+
+
+def _run_plain(program: Program, plan: Plan, part: Path) -> Run:
+    result = part / RESULT
+    result.unlink(missing_ok=True)
+    start = time.perf_counter_ns()
+    ended = supervise(program.command(result), limit_s=plan.limit_s)
+    return Run(ended, _own_manifest(result), time.perf_counter_ns() - start)
+
+
+def _own_manifest(result: Path) -> RunManifest | None:
+    """What the workload left; a program that crashed half-way left nothing worth reading."""
+    try:
+        return manifest.read(result)
+    except ManifestError:
+        return None
+
+
+def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run], plain: Sequence[Run]) -> None:
+    """Write the export, the NVML samples and the manifest of the last profiled run."""
+    report, export = part / "trace.nsys-rep", part / "trace.sqlite"
+    run = profiled[-1]
+    nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
+    own = run.own or _bare_manifest(program)
+    own = replace(own, git_commit=_git_commit(nsys.project_folder() if program.workload else Path.cwd()))
+    expected = sum(own.marks.values()) if own.marks else None
+    capture = Capture(
+        tool="nsys",
+        version=plan.nsys.version_text,
+        arguments=nsys.capture_flags(plan.nsys, plan.options),
+        report_sha256=manifest.sha256(report),
+        export_sha256=manifest.sha256(export),
+        exit_code=run.ended.exit_code,
+        profiled_wall_ns=own.wall_ns or run.wall_ns,
+        nvtx_ranges_expected=expected,
+        nvtx_ranges_seen=arrived.nvtx_ranges(export, own.marks or None),
+    )
+    made = replace(own, capture=capture, baseline=_baseline(program, profiled, plain))
+    if run.samples:
+        _write(part / "trace.nvml.csv", to_csv(run.samples))
+        energies = [energy_joules(run.samples, start, end) for start, end in arrived.epochs_utc(export)]
+        made = replace(
+            made,
+            nvml=NvmlFile(plan.file(".nvml.csv").name),
+            results={**made.results, "epoch_energy_joules": energies},
+        )
+    _write(part / "trace.run.json", manifest.to_json(made))
+    _tell_missing_ranges(capture, plan)
+
+
+def _bare_manifest(program: Program) -> RunManifest:
+    """What can be said of a program that says nothing about itself: its name and the machine."""
+    from wallsplit_workloads import machine  # the package imports NumPy
+
+    return RunManifest(
+        Generator("wallsplit", wallsplit.__version__),
+        workload=program.workload,
+        command=None if program.workload else Path(program.argv[0]).name,
+        device=program.device,
+        cpu=machine.cpu(),
+        gpu=machine.gpu(),
+    )
+
+
+def _git_commit(folder: Path) -> str | None:
+    """The commit the folder's checkout stands at; None where there is no git or no checkout."""
+    try:
+        asked = subprocess.run(
+            ("git", "-C", str(folder), "rev-parse", "HEAD"), capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip() if asked.returncode == 0 else None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file whole or not at all."""
+    aside = path.with_suffix(".writing")
+    aside.write_text(text, encoding="utf-8", newline="\n")
+    aside.replace(path)
+
+
+def _baseline(program: Program, profiled: Sequence[Run], plain: Sequence[Run]) -> Baseline | None:
+    """The walls of whole runs: a workload's own clock around its epochs, else the program from start to end."""
+    if not plain:
+        return None
+    figure = "sum of epochs" if program.workload else "whole program"
+    walls = [
+        tuple(wall for run in runs if run.whole and (wall := _wall_ns(program, run)) is not None)
+        for runs in (plain, profiled)
+    ]
+    return Baseline(figure, *walls)
+
+
+def _wall_ns(program: Program, run: Run) -> int | None:
+    if not program.workload:
+        return run.wall_ns
+    if run.own is None:
+        return None
+    return sum(epoch.wall_ns for epoch in run.own.epochs) or run.own.wall_ns
+
+
+def _tell_missing_ranges(capture: Capture, plan: Plan) -> None:
+    expected, seen = capture.nvtx_ranges_expected, capture.nvtx_ranges_seen
+    if expected is None or seen == expected:
+        return
+    try:
+        nvtx_version = metadata.version("nvtx")
+    except metadata.PackageNotFoundError:
+        nvtx_version = None
+    lost = "none" if seen == 0 else f"{seen:,}"
+    why = arrived.why_no_ranges(nvtx_version, plan.nsys.version) or "the trace has no steps to tell apart"
+    say(f"warning: {expected:,} NVTX ranges were pushed and {lost} arrived in the trace: {why}")
+
+
+def _publish(part: Path, plan: Plan) -> list[Path]:
+    """Give the files their final names, those of an older run of that name go; the names, as far as there are files."""
+    published = []
+    for suffix in SUFFIXES:
+        made, target = part / f"trace{suffix}", plan.file(suffix)
+        if made.is_file():
+            made.chmod(0o600)  # reports and exports hold the program's environment
+            made.replace(target)
+            published.append(target)
+        elif any((part / f"trace{other}").is_file() for other in SUFFIXES):
+            target.unlink(missing_ok=True)
+    return published
+
+
+def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[Path]) -> int:
+    """The exit code to pass on.
+
+    Raises:
+        CaptureError: the program was ended at the time limit.
+    """
+    files = ", ".join(map(str, published)) or "nothing"
+    for run in runs:
+        if run.ended.interrupted_by is not None:
+            say(f"interrupted; kept: {files}")
+            return 128 + run.ended.interrupted_by
+    if any(run.ended.timed_out for run in runs):
+        raise CaptureError(f"the program was ended at the limit of {plan.limit_s:g} s (--timeout); kept: {files}")
+    if kept.exit_code:
+        say(f"the program failed with exit code {kept.exit_code}; kept: {files}")
+    else:
+        say(f"wrote {files}; next: analyze {plan.file('.sqlite')}")
+    return kept.exit_code

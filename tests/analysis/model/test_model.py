@@ -1,0 +1,117 @@
+"""From raw nsys rows to frames: what is renamed, decoded, joined to a name, counted or left out."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from builders import TraceBuilder, global_id
+from shared_traces import ORACLES, needs_shared_traces
+from wallsplit.model.api_classes import api_class, normalised
+from wallsplit.schema import MEMORY_OPERATIONS
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> TraceBuilder:
+    return TraceBuilder(tmp_path / "t.sqlite")
+
+
+@needs_shared_traces
+def test_the_classification_equals_the_worked_examples() -> None:
+    assert ORACLES is not None
+    with (ORACLES / "api_classes.csv").open() as file:
+        examples = list(csv.DictReader(file))
+    assert len(examples) > 100
+    assert [(row["name"], api_class(row["name"])) for row in examples] == [(r["name"], r["class"]) for r in examples]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ("cuMemAlloc_v2", "cuMemAlloc"),
+        ("cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"),
+        ("cudaMallocAsync_v11020", "cudaMallocAsync"),
+        ("cuLaunchKernel_ptds", "cuLaunchKernel"),
+        ("my_v2_function", "my_v2_function"),
+    ],
+)
+def test_version_suffixes_are_stripped_from_the_end_of_a_name(recorded: str, name: str) -> None:
+    assert normalised(recorded) == name
+
+
+def test_calls_that_differ_in_version_only_share_a_name(build: TraceBuilder) -> None:
+    model = build.api("cuMemAlloc", 0, 1).api("cuMemAlloc_v2", 1, 2).api("cuMemFree_v2", 2, 3).model()
+    assert model.api_calls["name"].n_unique() == 2
+    assert model.names.text(model.api_calls["name"]).to_list() == ["cuMemAlloc", "cuMemAlloc", "cuMemFree"]
+
+
+def test_process_and_thread_come_out_of_the_global_ids(build: TraceBuilder) -> None:
+    model = build.api("cuInit", 0, 1, pid=0xABCDEF, tid=0x123456).kernel(0, 1, pid=77).model()
+    assert model.api_calls.select("pid", "thread").row(0) == (0xABCDEF, global_id(0xABCDEF, 0x123456))
+    assert model.kernels["pid"].to_list() == [77]
+
+
+def test_copies_are_labelled_as_nsys_labels_them_and_unknown_kinds_are_unknown(build: TraceBuilder) -> None:
+    for kind in (1, 2, 8, 10, 99, -1):
+        build.copy(0, 1, kind=kind)
+    labels = build.memset(0, 1).model().memory_ops["operation"].to_list()
+    assert labels == [MEMORY_OPERATIONS[i] for i in (1, 2, 8, 10, 0, 0)] + ["[CUDA memset]"]
+
+
+def test_rows_without_a_usable_end_are_counted_and_left_out(build: TraceBuilder) -> None:
+    build.kernel(0, 5).kernel(5, None).kernel(9, 8).kernel(2**62 + 1, 2**62 + 5).api("cuInit", 0, 2).range(
+        "open", 1, None
+    )
+    model = build.model()
+    assert model.kernels.select("start", "end").rows() == [(0, 5)]
+    assert model.unusable_rows == {"CUPTI_ACTIVITY_KIND_KERNEL": 3, "NVTX_EVENTS": 1}
+
+
+def test_nvtx_marks_and_domain_rows_are_no_ranges_and_no_damage(build: TraceBuilder) -> None:
+    build.range("a", 0, 5).range("mark", 1, None, event_type=34).range("MPI", 0, None, event_type=75, domain=3)
+    build.range("Send", 2, 3, domain=3).range("Send", 2, 3, domain=4).range("Send", 2, 3, domain=3, pid=2)
+    model = build.range("b", 1, 4, event_type=60).model()
+    names = model.names.text(model.nvtx["range"]).to_list()
+    assert names == ["a", "MPI:Send", "Send", "Send", "b"]
+    assert model.nvtx["style"].to_list() == ["PushPop"] * 4 + ["StartEnd"]
+    assert model.nvtx["is_library"].to_list() == [False, True, False, False, False]
+    assert model.unusable_rows == {}
+
+
+def test_a_registered_range_name_is_found_through_its_text_id(build: TraceBuilder) -> None:
+    build.range("inline", 0, 1)
+    row = {"start": 2, "end": 3, "eventType": 59, "globalTid": global_id(1, 1), "domainId": 0}
+    build.add("NVTX_EVENTS", **row, text=None, textId=build.string("registered"))
+    model = build.model()
+    assert model.names.text(model.nvtx["range"]).to_list() == ["inline", "registered"]
+
+
+def test_a_kernel_without_a_demangled_name_goes_by_its_short_one(build: TraceBuilder) -> None:
+    build.kernel(0, 1, name="f<int>")
+    build.rows["CUPTI_ACTIVITY_KIND_KERNEL"][0]["demangledName"] = None
+    model = build.model()
+    assert model.names.text(model.kernels["name"]).to_list() == ["f"]
+
+
+def test_only_gpus_in_use_are_listed_and_zeros_are_unknown(build: TraceBuilder) -> None:
+    build.kernel(0, 1, device=0)
+    for number, name, sms in ((0, "NVIDIA X", 76), (1, "Intel Y", 0)):
+        build.add("TARGET_INFO_GPU", id=number, name=name, smCount=sms, clockRate=0, computeMajor=8, computeMinor=9)
+    gpus = build.model().gpus
+    assert gpus.select("device", "name", "sm_count", "clock_hz", "compute_capability").rows() == [
+        (0, "NVIDIA X", 76, None, "8.9")
+    ]
+
+
+def test_a_selected_cuda_device_is_named_after_the_gpu_it_is(build: TraceBuilder) -> None:
+    """With CUDA_VISIBLE_DEVICES=3 the program's device 0 is GPU 3."""
+    build.kernel(0, 1, device=0).add("TARGET_INFO_CUDA_DEVICE", gpuId=3, cudaId=0, pid=1)
+    for number in (0, 3):
+        build.add("TARGET_INFO_GPU", id=number, name=f"GPU number {number}", smCount=1)
+    assert build.model().gpus["name"].to_list() == ["GPU number 3"]
+
+
+def test_processes_are_named_by_their_base_name_only(build: TraceBuilder) -> None:
+    build.kernel(0, 1).add("PROCESSES", globalPid=global_id(1), pid=1, name="/home/someone/bin/python3")
+    build.add("PROCESSES", globalPid=global_id(2), pid=2, name="unrelated")
+    assert build.model().processes.rows() == [(1, "python3")]

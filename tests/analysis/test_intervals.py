@@ -1,0 +1,95 @@
+"""The interval algebra against a tick-by-tick oracle: a set of intervals is a set of integers."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wallsplit.intervals import (
+    MAX_LAYERS,
+    Intervals,
+    clip,
+    covers,
+    gaps,
+    intersect,
+    merge,
+    subtract,
+    sweep,
+    total_ns,
+    union,
+)
+
+LIMIT = 24
+pairs = st.lists(st.tuples(st.integers(0, LIMIT), st.integers(0, LIMIT)).map(sorted), max_size=8)
+window = st.tuples(st.integers(0, LIMIT), st.integers(0, LIMIT)).map(sorted)
+
+
+def make(rows: list[list[int]]) -> Intervals:
+    array = np.array(rows, np.int64).reshape(-1, 2)
+    return union(array[:, 0], array[:, 1])
+
+
+def ticks(rows: list[list[int]]) -> set[int]:
+    return {t for start, end in rows for t in range(start, end)}
+
+
+def ticks_of(intervals: Intervals) -> set[int]:
+    """Read a result back, insisting that it is in normal form: sorted, disjoint, not touching, none empty."""
+    assert (intervals.starts < intervals.ends).all()
+    assert (intervals.ends[:-1] < intervals.starts[1:]).all()
+    return ticks(np.column_stack(intervals).tolist())
+
+
+@given(pairs)
+def test_a_union_covers_what_any_of_its_intervals_covers(rows: list[list[int]]) -> None:
+    assert ticks_of(make(rows)) == ticks(rows)
+    assert total_ns(make(rows)) == len(ticks(rows))
+
+
+@given(pairs, pairs)
+def test_merge_intersect_and_subtract_are_the_set_operations(a: list[list[int]], b: list[list[int]]) -> None:
+    assert ticks_of(merge([make(a), make(b)])) == ticks(a) | ticks(b)
+    assert ticks_of(intersect(make(a), make(b))) == ticks(a) & ticks(b)
+    assert ticks_of(subtract(make(a), make(b))) == ticks(a) - ticks(b)
+
+
+@given(pairs, window)
+def test_clip_and_gaps_share_a_window_out_between_them(rows: list[list[int]], ends: list[int]) -> None:
+    start, end = ends
+    inside = ticks(rows) & set(range(start, end))
+    assert ticks_of(clip(make(rows), start, end)) == inside
+    assert ticks_of(gaps(make(rows), start, end)) == set(range(start, end)) - inside
+
+
+@given(st.lists(st.tuples(st.integers(0, LIMIT), st.integers(0, LIMIT)).map(sorted), min_size=1, max_size=8))
+def test_covers_keep_the_place_of_zero_length_intervals(rows: list[list[int]]) -> None:
+    """On a doubled clock, where instants are even, a zero-length interval at t is the tick 2t and nothing else."""
+    doubled = {t for start, end in rows for t in range(2 * start, 2 * end + 1)}
+    array = np.array(rows, np.int64)
+    found = covers(array[:, 0], array[:, 1])
+    assert {t for start, end in np.column_stack(found).tolist() for t in range(2 * start, 2 * end + 1)} == doubled
+
+
+@given(st.lists(pairs, max_size=5), window, st.sampled_from([0, 10**9, 2**58, -(2**60)]))
+def test_a_sweep_counts_every_tick_once_under_the_layers_active_in_it(
+    layers: list[list[list[int]]], ends: list[int], shift: int
+) -> None:
+    start, end = ends
+    expected = Counter(sum(1 << i for i, rows in enumerate(layers) if t in ticks(rows)) for t in range(start, end))
+    moved = [Intervals(made.starts + shift, made.ends + shift) for made in map(make, layers)]
+    found = sweep(moved, start + shift, end + shift)
+    assert {mask: ns for mask, ns in found.items() if ns} == dict(expected)
+
+
+def test_a_sweep_of_a_very_long_window_stays_exact() -> None:
+    """Beyond 2**53 ns a sum in floating point would drop the last nanoseconds."""
+    end = 2**61 + 1
+    half = np.array([2**60 + 1], np.int64)
+    found = sweep([Intervals(np.array([0], np.int64), half)], 0, end)
+    assert found == {1: 2**60 + 1, 0: 2**60}
+
+
+def test_a_sweep_takes_as_many_layers_as_the_ledger_has() -> None:
+    one = make([[0, 1]])
+    assert sweep([one] * MAX_LAYERS, 0, 1) == {2**MAX_LAYERS - 1: 1}

@@ -1,0 +1,234 @@
+"""Opening: what a file is, in one sentence; real tables only; the user's file and its folder stay untouched."""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from builders import TraceBuilder
+from shared_traces import SHARED, TRACES, needs_shared_traces
+from wallsplit.errors import TraceError
+from wallsplit.model import load
+from wallsplit.trace import Trace
+
+
+def a_trace(path: Path) -> Path:
+    return TraceBuilder(path).api("cudaLaunchKernel", 0, 5, corr=1).kernel(6, 9, corr=1).write()
+
+
+def sql(path: Path, *statements: str) -> Path:
+    db = sqlite3.connect(path)
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+    return path
+
+
+def missing(folder: Path) -> Path:
+    return folder / "missing.sqlite"
+
+
+def a_folder(folder: Path) -> Path:
+    (folder / "d").mkdir()
+    return folder / "d"
+
+
+def written(name: str, content: bytes) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    return make
+
+
+def truncated(folder: Path) -> Path:
+    path = a_trace(folder / "cut.sqlite")
+    path.write_bytes(path.read_bytes()[:-4096])
+    return path
+
+
+def with_journal(suffix: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        path = a_trace(folder / "j.sqlite")
+        path.with_name(path.name + suffix).write_bytes(b"x")
+        return path
+
+    return make
+
+
+def hostile_view(folder: Path) -> Path:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS 'end' FROM n"
+    return sql(a_trace(folder / "v.sqlite"), f"CREATE VIEW NVTX_EVENTS AS {endless}")
+
+
+def virtual_table(folder: Path) -> Path:
+    return sql(a_trace(folder / "f.sqlite"), "CREATE VIRTUAL TABLE OSRT_API USING fts5(start)")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (missing, "no such file"),
+        (a_folder, "is a folder"),
+        (written("e.sqlite", b""), "is empty"),
+        (written("n.sqlite", b"hello" * 50), "is not an SQLite file"),
+        (written("z.sqlite", bytes(5000)), "interrupted export"),
+        (written("s.sqlite", b"SQLite format 3\0" + bytes(20)), "is truncated"),
+        (written("r.nsys-rep", b"\x01report"), "nsys export --type sqlite -o r.sqlite r.nsys-rep"),
+        (written("r.qdrep", b"\x01report"), "nsys export --type sqlite"),
+        (written("r.qdstrm", b"\x01stream"), "QdstrmImporter"),
+        (truncated, "is truncated"),
+        (with_journal("-wal"), "j.sqlite-wal"),
+        (with_journal("-journal"), "j.sqlite-journal"),
+        (lambda folder: sql(folder / "o.sqlite", "CREATE TABLE t(a)"), "not an nsys export"),
+        (
+            lambda folder: sql(
+                folder / "p.nvvp",
+                "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(a)",
+                "CREATE TABLE StringTable(a)",
+            ),
+            "nvprof",
+        ),
+        (hostile_view, "NVTX_EVENTS is a view"),
+        (virtual_table, "OSRT_API is a view or virtual table"),
+    ],
+)
+def test_what_is_no_trace_is_refused_in_one_sentence_that_names_it(
+    tmp_path: Path, make: Callable[[Path], Path], says: str
+) -> None:
+    path = make(tmp_path)
+    with pytest.raises(TraceError) as caught:
+        Trace.open(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert says in message
+    assert "\n" not in message
+
+
+@needs_shared_traces
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("corrupt_truncated", "truncated"),
+        ("corrupt_zeroed_header", "interrupted"),
+        ("not_a_database", "not an SQLite file"),
+        ("nvprof_nvvp_t4", "nvprof"),
+    ],
+)
+def test_the_broken_shared_files_are_recognised(name: str, says: str) -> None:
+    assert SHARED is not None
+    with pytest.raises(TraceError, match=says):
+        load(Trace.open(SHARED / "traces" / f"{name}.sqlite"))
+
+
+def test_an_empty_journal_left_behind_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    path = a_trace(tmp_path / "t.sqlite")
+    (tmp_path / "t.sqlite-wal").touch()
+    assert load(Trace.open(path)).kernels.height == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["with space.sqlite", "50%.sqlite", "a#b?c.sqlite", "žluť-轨迹.sqlite", "q'\"uote.sqlite"]
+)
+def test_any_file_name_opens_and_neither_file_nor_folder_is_touched(tmp_path: Path, name: str) -> None:
+    path = a_trace(tmp_path / "sub" / name)
+    before = hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns
+    assert load(Trace.open(path)).kernels.height == 1
+    assert (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) == before
+    assert [p.name for p in path.parent.iterdir()] == [name]
+
+
+def test_a_read_only_folder_is_no_obstacle(tmp_path: Path) -> None:
+    path = a_trace(tmp_path / "ro" / "t.sqlite")
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        assert load(Trace.open(path)).kernels.height == 1
+    finally:
+        path.parent.chmod(0o700)
+
+
+@needs_shared_traces
+@pytest.mark.parametrize("name", list(TRACES))
+def test_every_shared_trace_opens_and_stays_as_it_was(name: str) -> None:
+    path = TRACES[name]
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    load(Trace.open(path))
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == before
+    assert not list(path.parent.glob(f"{path.name}-*"))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = a_trace(tmp_path / "t.sqlite")
+    trace = Trace.open(path)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(TraceError, match="changed while it was read"):
+        load(trace)
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = a_trace(tmp_path / "t.sqlite")
+    trace = Trace.open(path)
+    path.unlink()
+    with pytest.raises(TraceError, match="vanished"):
+        trace.check_unchanged()
+
+
+def test_a_damaged_page_is_one_sentence_not_a_wrong_number(tmp_path: Path) -> None:
+    build = TraceBuilder(tmp_path / "t.sqlite")
+    for i in range(2_000):
+        build.kernel(i, i + 1)
+    path = build.write()
+    raw = bytearray(path.read_bytes())
+    raw[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
+    path.write_bytes(raw)
+    with pytest.raises(TraceError, match=r"t\.sqlite: "):
+        load(Trace.open(path))
+
+
+def test_text_in_a_number_column_is_refused(tmp_path: Path) -> None:
+    path = sql(a_trace(tmp_path / "t.sqlite"), "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon'")
+    with pytest.raises(TraceError, match="column start of table CUPTI_ACTIVITY_KIND_KERNEL"):
+        load(Trace.open(path))
+
+
+def test_a_view_that_nsys_does_not_know_is_never_run(tmp_path: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    path = sql(a_trace(tmp_path / "t.sqlite"), f"CREATE VIEW mine AS {endless}")
+    assert load(Trace.open(path)).kernels.height == 1
+
+
+def test_a_scan_reads_only_the_columns_a_query_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace.open(a_trace(tmp_path / "t.sqlite"))
+    asked: list[list[str]] = []
+    read = type(trace.source).read
+
+    def spy(self: object, table: str, columns: list[str]) -> pl.DataFrame:
+        asked.append(list(columns))
+        return read(self, table, columns)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(trace.source), "read", spy)
+    lazy = trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "end", "deviceId", "notThere"])
+    assert lazy.select(pl.col("end").max()).collect().item() == 9
+    assert asked == [["end"]]
+
+
+def test_a_column_or_table_the_export_lacks_is_null_or_empty(tmp_path: Path) -> None:
+    trace = Trace.open(a_trace(tmp_path / "t.sqlite"))
+    assert trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "x"]).collect().rows() == [(6, None)]
+    assert trace.scan("NO_SUCH_TABLE", ["start"]).collect().height == 0
+
+
+def test_invalid_utf8_is_decoded_with_replacement(tmp_path: Path) -> None:
+    path = a_trace(tmp_path / "t.sqlite")
+    db = sqlite3.connect(path)
+    db.execute("UPDATE StringIds SET value = CAST(? AS TEXT) WHERE value = 'k'", (b"bad\xff\xfename",))
+    db.commit()
+    db.close()
+    model = load(Trace.open(path))
+    assert model.names.text(model.kernels["name"]).to_list() == ["bad\ufffd\ufffdname"]

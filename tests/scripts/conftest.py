@@ -1,0 +1,26 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wallsplit.errors import CaptureError
+from wallsplit_scripts import nsys
+
+
+@pytest.fixture
+def real_nsys() -> Path:
+    """An installed nsys; without one the test is skipped, or fails where WALLSPLIT_REQUIRE_TOOLS=1 says it must run."""
+    try:
+        return nsys.locate()
+    except CaptureError as error:
+        if os.environ.get("WALLSPLIT_REQUIRE_TOOLS") == "1":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def no_nsys_chosen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The environment says nothing about nsys."""
+    monkeypatch.delenv("WALLSPLIT_NSYS", raising=False)
+    yield

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fake_nsys import fake_nsys
+from fake_nvml import FakeNvml
+from wallsplit.errors import CaptureError
+from wallsplit_scripts import doctor, nsys
+from wallsplit_scripts.doctor import Finding
+
+
+def test_the_doctor_names_the_nsys_it_found(tmp_path: Path) -> None:
+    path = fake_nsys(tmp_path)
+    result = CliRunner().invoke(doctor.doctor, ["--nsys", str(path)])
+    assert result.exit_code == 0
+    assert f"2023.4.4.54-234433681190v0 at {path}" in result.output
+
+
+def test_lacking_everything_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_installed", lambda distributions: None)
+    monkeypatch.setattr(doctor, "_paranoid", lambda: None)
+    monkeypatch.setattr("wallsplit_scripts.nvml.load", lambda: None)
+    result = CliRunner().invoke(doctor.doctor, ["--nsys", "/nonexistent/nsys"])
+    assert result.exit_code == 0
+    lacks = [line for line in result.output.splitlines() if line.startswith("lack")]
+    assert len(lacks) == 4 + len(doctor.FRAMEWORKS)  # nsys, nvtx, gpu, cpu sampling
+
+
+def test_every_lack_says_what_it_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_installed", lambda distributions: None)
+    monkeypatch.setattr("wallsplit_scripts.nvml.load", lambda: None)
+    findings = list(doctor.examine("/nonexistent/nsys"))
+    assert all(finding.cost for finding in findings if finding.verdict == "lack")
+
+
+def test_the_gpus_and_the_driver_are_named() -> None:
+    assert doctor.gpu_findings(FakeNvml(), "13.0") == [
+        Finding("gpu", "ok", "GPU 0"),
+        Finding("gpu", "ok", "GPU 1"),
+        Finding("driver", "ok", "550.54"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paranoid", "privileged", "verdict"),
+    [(-1, False, "ok"), (2, False, "ok"), (3, False, "lack"), (4, True, "ok"), (None, True, "lack")],
+)
+def test_cpu_sampling_depends_on_the_kernels_setting(paranoid: int | None, privileged: bool, verdict: str) -> None:
+    assert doctor.perf_finding(paranoid, privileged=privileged).verdict == verdict
+
+
+def test_an_nvtx_that_clashes_with_the_nsys_is_a_lack() -> None:
+    old = nsys.Nsys(Path("nsys"), "2023.4.4", ())
+    assert doctor.nvtx_finding("0.2.17", old).verdict == "lack"
+    assert doctor.nvtx_finding("0.2.11", old).verdict == "ok"
+    assert doctor.nvtx_finding("0.2.17", CaptureError("no nsys")).verdict == "ok"

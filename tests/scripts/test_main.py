@@ -1,0 +1,81 @@
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from wallsplit.errors import TraceError, WallsplitError
+from wallsplit_scripts import main
+from wallsplit_scripts.messages import one_line
+
+
+def failing(error: BaseException) -> click.Command:
+    def callback() -> None:
+        raise error
+
+    return click.Command("failing", callback=callback)
+
+
+def test_every_command_exists_under_its_name_with_a_summary_and_a_help() -> None:
+    for name, place, summary in main.COMMANDS:
+        command = main.load(place)
+        assert command.name == name
+        assert command.help
+        assert summary.endswith(".")
+
+
+def test_help_lists_the_commands_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(main.cli, ["--help"]) == 0
+    said = capsys.readouterr().out
+    places = [said.index(f"\n  {name} ") for name, _, _ in main.COMMANDS]
+    assert places == sorted(places)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys; from wallsplit_scripts import main; main.run(main.cli, ['--help']); print(*sys.modules)"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert not {"matplotlib", "numpy", "polars", "rich", "jinja2", "tensorflow", "torch", "jax"} & set(said.split())
+
+
+@pytest.mark.parametrize("error", [WallsplitError("x.sqlite: empty"), TraceError("x.sqlite: empty")])
+def test_what_a_user_can_act_on_is_one_line_and_exit_code_1(
+    error: WallsplitError, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(failing(error), []) == 1
+    assert capsys.readouterr().err == "wallsplit: x.sqlite: empty\n"
+
+
+def test_a_defect_of_the_program_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError):
+        main.run(failing(ZeroDivisionError()), [])
+
+
+def test_ctrl_c_is_exit_code_130(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(failing(KeyboardInterrupt()), []) == 130
+    assert capsys.readouterr().err.strip() == "wallsplit: interrupted"
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-option"], ["profile", "--no-such-option"]])
+def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(main.cli, arguments) == 2
+    assert arguments[-1] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("hostile", "shown"),
+    [
+        ("a\nb\tc", r"a\nb\tc"),
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("abc\u202ecba", r"abc\u202ecba"),
+        ("\x9b2J", r"\x9b2J"),
+        ("\u2028", r"\u2028"),
+        ("\udc80", r"\udc80"),  # a byte of a file name that is no UTF-8
+        ("größe 3 µs → ≥", "größe 3 µs → ≥"),
+    ],
+)
+def test_a_message_is_one_line_of_harmless_characters(hostile: str, shown: str) -> None:
+    assert one_line(hostile) == shown

@@ -1,0 +1,133 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from fake_nsys import fake_nsys
+from wallsplit.errors import CaptureError
+from wallsplit_scripts import nsys
+from wallsplit_scripts.nsys import CaptureOptions, Nsys, capture_flags, known_traces, parse_version, profile_argv
+
+OLD = Nsys(Path("/opt/nsys"), "2023.4.4.54-234433681190v0", ("cuda", "nvtx", "osrt", "cublas", "cudnn"))
+NEW = Nsys(Path("/opt/nsys"), "2025.1.3.140-251335620677v0", ("cuda", "nvtx"))
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("2023.4.4.54-2344v0", (2023, 4, 4, 54)), ("0.2.11rc1", (0, 2, 11)), ("7", (7,)), ("unknown", ())],
+)
+def test_a_version_is_its_leading_numbers(text: str, version: tuple[int, ...]) -> None:
+    assert parse_version(text) == version
+
+
+def test_the_option_wins_over_the_environment_which_wins_over_the_project_and_path() -> None:
+    project = Path("/project")
+    assert nsys.candidates("/a", "/b", project) == ("/a",)
+    assert nsys.candidates(None, "/b", project) == ("/b",)
+    assert nsys.candidates(None, None, project) == ("/project/.nsys/usr/bin/nsys", "nsys")
+
+
+def test_only_traces_this_nsys_knows_are_asked_for() -> None:
+    sample, other = "\t-s, --sample=\n\n\t   'cublas'\n\n", "\t-x, --other=\n\n\t   'cudnn'\n"
+    trace = "\t-t, --trace=\n\n\t   'cuda', 'nvtx',\n\t   'osrt' or 'none'.\n\n"
+    assert known_traces(sample + trace + other) == ("cuda", "nvtx", "osrt")
+
+
+def test_a_help_that_lists_no_traces_leaves_all_to_nsys_itself() -> None:
+    assert known_traces("nothing") == nsys.WANTED_TRACES
+
+
+def test_graphs_are_traced_by_node_where_whole_ones_are_not_exported() -> None:
+    assert "--cuda-graph-trace=node" in capture_flags(OLD, CaptureOptions())
+    assert "--cuda-graph-trace=graph" in capture_flags(NEW, CaptureOptions())
+    assert "--cuda-graph-trace=graph" in capture_flags(OLD, CaptureOptions(graph_trace="graph"))
+
+
+def test_the_cpu_is_sampled_only_on_request() -> None:
+    assert "--sample=none" in capture_flags(OLD, CaptureOptions())
+    assert "--sample=process-tree" in capture_flags(OLD, CaptureOptions(cpu_samples=True))
+
+
+def test_the_command_line_is_flags_then_the_program_as_given() -> None:
+    argv = profile_argv(OLD, CaptureOptions(), Path("/t/x.nsys-rep"), ("python", "-c", "print(1)"))
+    assert argv == (
+        "/opt/nsys",
+        "profile",
+        "--trace=cuda,nvtx,osrt,cublas,cudnn",
+        "--cuda-graph-trace=node",
+        "--sample=none",
+        "--cpuctxsw=none",
+        "--force-overwrite=true",
+        "--output=/t/x.nsys-rep",
+        "python",
+        "-c",
+        "print(1)",
+    )
+
+
+def test_a_per_cent_sign_in_the_path_is_no_pattern_to_nsys() -> None:
+    assert "--output=/t/50%%h/x.nsys-rep" in profile_argv(OLD, CaptureOptions(), Path("/t/50%h/x.nsys-rep"), ("true",))
+
+
+def test_an_nsys_tells_its_version_and_traces(tmp_path: Path) -> None:
+    found = nsys.find(str(fake_nsys(tmp_path)))
+    assert (found.version, found.traces) == ((2023, 4, 4), ("cuda", "nvtx"))
+
+
+@pytest.mark.usefixtures("no_nsys_chosen")
+def test_without_an_nsys_the_error_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(nsys, "project_folder", lambda: tmp_path)
+    with pytest.raises(CaptureError, match=r"no nsys found.*make nsys"):
+        nsys.find()
+
+
+@pytest.mark.usefixtures("no_nsys_chosen")
+def test_the_projects_own_nsys_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".nsys" / "usr" / "bin").mkdir(parents=True)
+    own = fake_nsys(tmp_path / ".nsys" / "usr" / "bin")
+    monkeypatch.setattr(nsys, "project_folder", lambda: tmp_path)
+    assert nsys.locate() == own
+
+
+def test_an_nsys_chosen_by_the_environment_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WALLSPLIT_NSYS", "/nonexistent/nsys")
+    with pytest.raises(CaptureError, match="/nonexistent/nsys: no nsys that can be run, as WALLSPLIT_NSYS says"):
+        nsys.find()
+
+
+def test_an_nsys_too_old_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"nsys 2020\.3\.1 is older than 2022\.1"):
+        nsys.find(str(fake_nsys(tmp_path, version="2020.3.1")))
+
+
+def test_another_program_called_nsys_is_refused_with_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="no Nsight Systems, it says 'network system 4'"):
+        nsys.find(str(fake_nsys(tmp_path, version_body="print('network system 4'); sys.exit()")))
+
+
+def test_an_nsys_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nsys, "QUESTION_LIMIT_S", 0.5)
+    with pytest.raises(CaptureError, match="hangs, no answer to `--version`"):
+        nsys.find(str(fake_nsys(tmp_path, version_body="time.sleep(600)")))
+
+
+def test_an_export_refused_by_an_older_nsys_passes_its_message_on(tmp_path: Path) -> None:
+    path = fake_nsys(tmp_path, export_body="print('Report is of newer version 2025.1', file=sys.stderr); sys.exit(1)")
+    with pytest.raises(CaptureError, match=re.escape("nsys export failed (exit 1): Report is of newer version 2025.1")):
+        nsys.export(path, tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")
+    assert not (tmp_path / "x.sqlite").exists()
+
+
+def test_an_export_that_writes_nothing_has_failed(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"nsys export failed \(exit 0\): it said nothing"):
+        nsys.export(fake_nsys(tmp_path, export_body="sys.exit()"), tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")
+
+
+def test_an_export_that_hangs_is_ended_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nsys, "EXPORT_LIMIT_S", 0.5)
+    path = fake_nsys(tmp_path, export_body="pathlib.Path(output).write_text('half'); time.sleep(600)")
+    (tmp_path / "exports").mkdir()
+    with pytest.raises(CaptureError, match=r"did not end within 0\.5 s"):
+        nsys.export(path, tmp_path / "x.nsys-rep", tmp_path / "exports" / "x.sqlite")
+    assert list((tmp_path / "exports").iterdir()) == []

@@ -1,0 +1,336 @@
+import itertools
+import os
+import signal
+import stat
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fake_nsys import fake_nsys, write_export
+from fake_nvml import FakeNvml
+from processes import alive, pid_in
+from wallsplit import manifest
+from wallsplit.nvml import from_csv
+from wallsplit_scripts import nvml, supervise
+from wallsplit_scripts.profile import default_name, profile
+from wallsplit_scripts.recording import SUFFIXES
+
+SLEEPER = 'import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()}\\n"); time.sleep(600)'
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(profile, [str(argument) for argument in arguments])
+
+
+def profiling_in_background(nsys: Path, traces: Path, *arguments: str | Path) -> "subprocess.Popen[str]":
+    command = (sys.executable, "-m", "wallsplit_scripts", "profile", "--nsys", nsys, "--output-dir", traces)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen((*command, *arguments), env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    return tmp_path / "traces"
+
+
+def python_program(code: str, *arguments: str | Path) -> tuple[str | Path, ...]:
+    return ("--", sys.executable, "-c", code, *arguments)
+
+
+def test_a_users_program_leaves_report_export_and_manifest(tmp_path: Path, traces: Path) -> None:
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "mine", *python_program("pass"))
+    assert result.exit_code == 0, result.output
+    assert left_in(traces) == ["mine.nsys-rep", "mine.run.json", "mine.sqlite"]
+
+
+def test_the_manifest_names_the_report_it_belongs_to_and_no_argument_of_the_user(tmp_path: Path, traces: Path) -> None:
+    run(
+        "--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "mine", *python_program("pass", "--key=s3cret")
+    )
+    text = (traces / "mine.run.json").read_text()
+    made = manifest.parse(text)
+    assert made.command == Path(sys.executable).name
+    assert "s3cret" not in text
+    assert str(tmp_path) not in text
+    assert manifest.matches(made, traces / "mine.nsys-rep")
+    assert manifest.matches(made, traces / "mine.sqlite")
+
+
+def test_the_files_are_for_their_owner_alone_since_they_hold_the_environment(tmp_path: Path, traces: Path) -> None:
+    run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, *python_program("pass"))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in traces.iterdir()} == {0o600}
+
+
+def test_the_exit_code_of_the_program_is_passed_on_and_its_trace_kept(tmp_path: Path, traces: Path) -> None:
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, *python_program("raise SystemExit(7)"))
+    assert result.exit_code == 7
+    assert len(left_in(traces)) == 3
+    made = manifest.read(next(traces.glob("*.run.json")))
+    assert made.capture is not None
+    assert made.capture.exit_code == 7
+
+
+def test_a_dry_run_prints_the_command_line_and_runs_nothing(tmp_path: Path, traces: Path) -> None:
+    nsys = fake_nsys(tmp_path)
+    result = run("--nsys", nsys, "--output-dir", "traces", "--dry-run", "--", "sh", "-c", "exit 3")
+    assert result.output == (
+        f"{nsys} profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=none --cpuctxsw=none "
+        "--force-overwrite=true --output=traces/sh.nsys-rep sh -c 'exit 3'\n"
+    )
+    assert result.exit_code == 0
+    assert not traces.exists()
+
+
+def test_a_users_program_runs_once(tmp_path: Path, traces: Path) -> None:
+    log = tmp_path / "log"
+    code = "import sys; open(sys.argv[1], 'a').write('ran\\n')"
+    run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, *python_program(code, log))
+    assert log.read_text() == "ran\n"
+
+
+def test_baseline_runs_alternate_with_as_many_profiled_ones(tmp_path: Path, traces: Path) -> None:
+    log = tmp_path / "log"
+    code = "import os, sys; open(sys.argv[1], 'a').write('profiled\\n' if 'UNDER_NSYS' in os.environ else 'plain\\n')"
+    nsys = fake_nsys(
+        tmp_path,
+        profile_body="code = subprocess.run(program, env=os.environ | {'UNDER_NSYS': '1'}).returncode\n"
+        "    pathlib.Path(output).write_text('report'); sys.exit(code)",
+    )
+    run("--nsys", nsys, "--output-dir", traces, "--name", "x", "--baseline-runs", "2", *python_program(code, log))
+    assert log.read_text().split() == ["profiled", "plain", "profiled", "plain"]
+    baseline = manifest.read(traces / "x.run.json").baseline
+    assert baseline is not None
+    assert baseline.figure == "whole program"
+    assert len(baseline.wall_ns) == 2
+    assert baseline.profiled_wall_ns == (5000, 5000)  # what the export says its capture lasted
+
+
+def test_a_program_that_failed_is_not_run_again(tmp_path: Path, traces: Path) -> None:
+    log = tmp_path / "log"
+    code = "import sys; open(sys.argv[1], 'a').write('ran\\n'); sys.exit(4)"
+    result = run(
+        "--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--baseline-runs", "3", *python_program(code, log)
+    )
+    assert result.exit_code == 4
+    assert log.read_text() == "ran\n"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_existing_name_is_refused_before_anything_runs(tmp_path: Path, traces: Path, suffix: str) -> None:
+    traces.mkdir()
+    (traces / f"x{suffix}").write_text("earlier")
+    ran = tmp_path / "ran"
+    arguments = ("--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "x", "--", "touch", ran)
+    result = run(*arguments)
+    assert result.exit_code == 125
+    assert (
+        result.stderr
+        == f"wallsplit: {traces}/x{suffix}: already there; choose another --name, or replace it with --force\n"
+    )
+    assert not ran.exists()
+    assert (traces / f"x{suffix}").read_text() == "earlier"
+
+
+def test_force_replaces_an_earlier_run_wholly(tmp_path: Path, traces: Path) -> None:
+    traces.mkdir()
+    for suffix in SUFFIXES:
+        (traces / f"x{suffix}").write_text("earlier")
+    result = run(
+        "--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "x", "--force", *python_program("pass")
+    )
+    assert result.exit_code == 0, result.output
+    assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]  # no GPU was sampled this time
+    assert (traces / "x.nsys-rep").read_text() == "report"
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", tmp_path / "file" / "traces", *python_program("pass"))
+    assert result.exit_code == 125
+    assert "cannot be written to (Not a directory); see --output-dir" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_nsys_that_leaves_no_report_is_profiles_own_failure(tmp_path: Path, traces: Path) -> None:
+    nsys = fake_nsys(tmp_path, profile_body="sys.exit(1)")
+    result = run("--nsys", nsys, "--output-dir", traces, *python_program("pass"))
+    assert result.exit_code == 125
+    assert "nsys left no report and exited with 1" in result.stderr
+    assert left_in(traces) == []
+
+
+def test_an_nsys_killed_by_the_kernel_leaves_nothing_behind(tmp_path: Path, traces: Path) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(
+        tmp_path,
+        profile_body="subprocess.Popen(program, start_new_session=True)\n"
+        "    while not os.path.exists(program[-1]): time.sleep(0.01)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)",
+    )
+    result = run("--nsys", nsys, "--output-dir", traces, *python_program(SLEEPER, pid_file))
+    assert result.exit_code == 125
+    assert "exited with 137" in result.stderr
+    assert left_in(traces) == []
+    assert not alive(pid_in(pid_file))
+
+
+def test_an_export_that_is_no_database_is_profiles_own_failure_and_the_report_is_kept(
+    tmp_path: Path, traces: Path
+) -> None:
+    nsys = fake_nsys(tmp_path, export_body="pathlib.Path(output).write_text('garbage' * 1000)")
+    result = run("--nsys", nsys, "--output-dir", traces, "--name", "x", *python_program("pass"))
+    assert result.exit_code == 125
+    assert "what nsys exported is no SQLite database" in result.stderr
+    assert left_in(traces) == ["x.nsys-rep"]
+
+
+def test_a_refused_export_keeps_the_report(tmp_path: Path, traces: Path) -> None:
+    nsys = fake_nsys(tmp_path, export_body="print('too new'); sys.exit(1)")
+    result = run("--nsys", nsys, "--output-dir", traces, "--name", "x", *python_program("pass"))
+    assert result.exit_code == 125
+    assert result.stderr == f"wallsplit: {traces}/x.nsys-rep: nsys export failed (exit 1): too new\n"
+    assert left_in(traces) == ["x.nsys-rep"]
+
+
+def test_at_the_time_limit_the_program_ends_and_what_nsys_had_is_kept(tmp_path: Path, traces: Path) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(
+        tmp_path,
+        profile_body="child = subprocess.Popen(program)\n"
+        "    def stop(*_): child.kill(); pathlib.Path(output).write_text('report'); sys.exit(0)\n"
+        "    signal.signal(signal.SIGTERM, stop)\n"
+        "    while True: time.sleep(0.01)",
+    )
+    result = run(
+        "--nsys", nsys, "--output-dir", traces, "--name", "x", "--timeout", "2", *python_program(SLEEPER, pid_file)
+    )
+    assert result.exit_code == 125
+    assert "the program was ended at the limit of 2 s (--timeout); kept: " in result.stderr
+    assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+    assert not alive(pid_in(pid_file))
+
+
+def test_an_nsys_that_hangs_is_ended_and_leaves_nothing(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "GRACE_S", 0.2)
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(
+        tmp_path,
+        profile_body="signal.signal(signal.SIGTERM, signal.SIG_IGN); subprocess.run(program, start_new_session=True)",
+    )
+    result = run("--nsys", nsys, "--output-dir", traces, "--timeout", "2", *python_program(SLEEPER, pid_file))
+    assert result.exit_code == 125
+    assert "nsys left no report within the limit of 2 s" in result.stderr
+    assert left_in(traces) == []
+    assert not alive(pid_in(pid_file))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_no_half_written_file_and_no_process(
+    tmp_path: Path, traces: Path, number: signal.Signals
+) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(tmp_path, profile_body="subprocess.run(program, start_new_session=True)")
+    profiling = profiling_in_background(nsys, traces, *python_program(SLEEPER, pid_file))
+    program = pid_in(pid_file)
+    profiling.send_signal(number)
+    assert "wallsplit: interrupted; kept: nothing" in profiling.communicate(timeout=60)[1]
+    assert profiling.returncode == 128 + number
+    assert left_in(traces) == []
+    assert not alive(program)
+
+
+def test_ctrl_c_during_the_export_keeps_the_report(tmp_path: Path, traces: Path) -> None:
+    nsys = fake_nsys(
+        tmp_path,
+        export_body=f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(f'{{os.getpid()}}\\n'); time.sleep(600)",
+    )
+    profiling = profiling_in_background(nsys, traces, "--name", "x", *python_program("pass"))
+    exporting = pid_in(tmp_path / "pid")
+    profiling.send_signal(signal.SIGINT)
+    profiling.communicate(timeout=60)
+    assert profiling.returncode == 130
+    assert left_in(traces) == ["x.nsys-rep"]
+    assert not alive(exporting)
+
+
+def test_a_full_disk_is_named(tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=4096))
+    nsys = fake_nsys(tmp_path, profile_body="sys.exit(0)")
+    result = run("--nsys", nsys, "--output-dir", traces, *python_program("pass"))
+    assert f"only 4,096 bytes are free in {traces}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Give either a WORKLOAD"),
+        (("numpy", "--", "true"), "Give either a WORKLOAD"),
+        (("--batch", "3", "--", "true"), "--batch sets a parameter of a built-in workload"),
+        (("numpy", "--set", "rate"), "--set rate: not KEY=VALUE"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_an_unknown_program_is_one_line() -> None:
+    result = run("--", "no-such-program-here")
+    assert result.exit_code == 125
+    assert "no-such-program-here: no such program" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "-x", "", "a\nb", "x" * 101])
+def test_a_name_that_is_no_plain_file_name_is_refused(tmp_path: Path, name: str) -> None:
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", tmp_path, f"--name={name}", "--dry-run", "--", "true")
+    assert result.exit_code == 125
+    assert "not a plain file name" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("python", "my_script.py", "--lr", "0.1"), "my_script"),
+        (("python3", "-m", "train"), "python3"),
+        (("./train.sh",), "train"),
+        (("/opt/my prog",), "my_prog"),
+    ],
+)
+def test_files_are_named_after_the_script_else_the_program(command: tuple[str, ...], name: str) -> None:
+    assert default_name(None, command) == name
+
+
+def test_nvtx_ranges_that_arrived_are_counted(tmp_path: Path, traces: Path) -> None:
+    write_export(tmp_path / "made.sqlite", (("epoch", 0, 10), ("step", 1, 2), ("unfinished", 3, None)))
+    nsys = fake_nsys(tmp_path, export_body=f"shutil.copyfile({str(tmp_path / 'made.sqlite')!r}, output)")
+    run("--nsys", nsys, "--output-dir", traces, "--name", "x", *python_program("pass"))
+    capture = manifest.read(traces / "x.run.json").capture
+    assert capture is not None
+    assert capture.nvtx_ranges_seen == 2
+
+
+def test_what_nvml_said_is_kept_beside_the_manifest_with_the_energy_of_each_epoch(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = itertools.count()
+    monkeypatch.setattr(nvml, "load", FakeNvml)  # 100 W at first, one more with every reading
+    monkeypatch.setattr(nvml, "Sampler", partial(nvml.Sampler, clock=lambda: next(seconds) * 10**9))
+    write_export(tmp_path / "made.sqlite", (("epoch", 0, 10**9),))
+    nsys = fake_nsys(tmp_path, export_body=f"shutil.copyfile({str(tmp_path / 'made.sqlite')!r}, output)")
+    run("--nsys", nsys, "--output-dir", traces, "--name", "x", *python_program("pass"))
+    made = manifest.read(traces / "x.run.json")
+    assert made.nvml == manifest.NvmlFile("x.nvml.csv")
+    assert made.results == {"epoch_energy_joules": [100.5]}
+    assert len(from_csv((traces / "x.nvml.csv").read_text())) >= 4

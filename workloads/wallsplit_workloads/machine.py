@@ -1,0 +1,162 @@
+"""What the machine is: processor and peak, graphics processor, library versions, threads. No host or user names."""
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from wallsplit.errors import WallsplitError
+from wallsplit.manifest import Cpu, Gpu
+
+_CPUINFO = Path("/proc/cpuinfo")
+_MAX_CLOCK = Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+_GPU_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")  # dxg: WSL; nvhost: Jetson
+
+_SIMD = (("avx512f", "avx512", 16), ("avx2", "avx2", 8), ("avx", "avx", 8), ("sse2", "sse2", 4), ("asimd", "neon", 4))
+_ZEN_BEFORE_5 = ("23", "25")  # CPU families
+_FMA_UNITS = 2  # of every core with FMA that this study meets: Haswell, Zen 2, Neoverse N1 and later
+
+# FP32 lanes of one SM by compute capability: CUDA C++ Programming Guide, "Arithmetic Instructions".
+_LANES_PER_SM = {
+    (6, 0): 64,
+    (6, 1): 128,
+    (6, 2): 128,
+    (7, 0): 64,
+    (7, 2): 64,
+    (7, 5): 64,
+    (8, 0): 64,
+    (8, 6): 128,
+    (8, 7): 128,
+    (8, 9): 128,
+    (9, 0): 128,
+    (10, 0): 128,
+    (10, 3): 128,
+    (12, 0): 128,
+}
+
+
+def cpu() -> Cpu:
+    """The processor of this machine."""
+    try:
+        text = _CPUINFO.read_text(errors="replace")
+    except OSError:
+        return Cpu(model=platform.processor() or None, logical_cores=os.cpu_count())
+    try:
+        max_khz = int(_MAX_CLOCK.read_text())
+    except (OSError, ValueError):
+        max_khz = None
+    return describe_cpu(text, max_khz)
+
+
+def describe_cpu(cpuinfo: str, max_khz: int | None) -> Cpu:
+    """The processor the text of /proc/cpuinfo describes, with the FP32 peak of all its cores.
+
+    Peak = cores × SIMD lanes × 2 FMA units × 2 operations × clock. Zen before Zen 5 runs 512-bit instructions on
+    256-bit units, so counts 8 lanes. Without FMA, or if a factor is not to be had, the peak is None.
+    """
+    blocks = _blocks(cpuinfo)
+    if not blocks:
+        return Cpu(logical_cores=os.cpu_count())
+    first = blocks[0]
+    flags = set(first.get("flags", first.get("Features", "")).split())
+    simd, lanes = next(((name, width) for flag, name, width in _SIMD if flag in flags), (None, None))
+    if simd == "avx512" and first.get("vendor_id") == "AuthenticAMD" and first.get("cpu family") in _ZEN_BEFORE_5:
+        lanes = 8
+    fma = bool({"fma", "fma4", "asimd"} & flags)
+    cores = {(block.get("physical id"), block.get("core id")) for block in blocks}
+    physical = len(cores) if (None, None) not in cores else None
+    clock_hz, clock_source = _clock(blocks, max_khz)
+    peak, source = None, None
+    if fma and lanes and clock_hz and physical:
+        peak = physical * lanes * _FMA_UNITS * 2 * clock_hz
+        source = (
+            f"{physical} cores × {lanes} fp32 lanes × {_FMA_UNITS} FMA units (assumed) × 2 × "
+            f"{clock_hz / 1e9:.3f} GHz ({clock_source})"
+        )
+    return Cpu(first.get("model name"), physical, len(blocks), simd, fma, clock_hz, peak, source)
+
+
+def _blocks(cpuinfo: str) -> list[dict[str, str]]:
+    """One dictionary a logical processor."""
+    pairs = re.compile(r"^(.+?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+    blocks = [{str(key): str(value) for key, value in pairs.findall(block)} for block in cpuinfo.split("\n\n")]
+    return [block for block in blocks if "processor" in block]
+
+
+def _clock(blocks: list[dict[str, str]], max_khz: int | None) -> tuple[int | None, str | None]:
+    if max_khz:
+        return max_khz * 1000, "maximum, from cpufreq"
+    now = [float(block["cpu MHz"]) for block in blocks if re.fullmatch(r"[\d.]+", block.get("cpu MHz", ""))]
+    return (int(max(now) * 1e6), "at the time, from /proc/cpuinfo") if now else (None, None)
+
+
+def gpu_lack() -> str | None:
+    """What keeps a program from an NVIDIA GPU here, found out in microseconds; None where there seems to be one."""
+    if any(Path(node).exists() for node in _GPU_NODES):
+        return None
+    return "no NVIDIA GPU or driver (none of /dev/nvidia*, /dev/dxg)"
+
+
+def gpu(nvml: Any = None) -> Gpu | None:
+    """The first GPU as NVML (nvidia-ml-py) describes it; None without either."""
+    try:
+        nvml = nvml or importlib.import_module("pynvml")
+        nvml.nvmlInit()
+    except Exception:
+        return None
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        name = nvml.nvmlDeviceGetName(handle)
+        lanes = sms = clock_hz = memory = None
+        with suppress(nvml.NVMLError):
+            lanes = _LANES_PER_SM.get(tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle)))
+            sms = nvml.nvmlDeviceGetNumGpuCores(handle) // lanes if lanes else None
+        with suppress(nvml.NVMLError):
+            clock_hz = nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_SM) * 10**6
+        with suppress(nvml.NVMLError):
+            memory = int(nvml.nvmlDeviceGetMemoryInfo(handle).total)
+        return Gpu(name.decode(errors="replace") if isinstance(name, bytes) else name, sms, lanes, clock_hz, memory)
+    except nvml.NVMLError:
+        return None
+    finally:
+        nvml.nvmlShutdown()
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Installed versions of Python and those of the packages that are there, by distribution name."""
+    found = {"python": platform.python_version()}
+    for package in packages:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
+
+
+def limit_native_threads(threads: int | None) -> None:
+    """Have every loaded BLAS and OpenMP library use so many threads from now on; None leaves them as they are.
+
+    Raises:
+        WallsplitError: threadpoolctl, which can do that after import, is not installed.
+    """
+    if threads is None:
+        return
+    try:
+        threadpoolctl = importlib.import_module("threadpoolctl")
+    except ImportError as error:
+        raise WallsplitError(
+            f"threads={threads}: threadpoolctl is not installed; install it, or set OPENBLAS_NUM_THREADS={threads}"
+        ) from error
+    threadpoolctl.threadpool_limits(threads)
+
+
+def native_threads() -> dict[str, int]:
+    """Threads of each loaded BLAS and OpenMP library, by its name; empty without threadpoolctl."""
+    try:
+        threadpoolctl = importlib.import_module("threadpoolctl")
+    except ImportError:
+        return {}
+    return {str(pool["internal_api"]): int(pool["num_threads"]) for pool in threadpoolctl.threadpool_info()}

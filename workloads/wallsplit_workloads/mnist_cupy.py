@@ -1,0 +1,17 @@
+"""R1's MNIST MLP in CuPy, a whole batch at a time: the NumPy program with another array library."""
+
+from wallsplit_workloads import mlp, mnist_numpy
+from wallsplit_workloads.workload import Result, RunContext, Workload
+
+
+def run(context: RunContext) -> Result:
+    """Train with CuPy."""
+    import cupy
+
+    w1, b1, w2, b2 = (cupy.asarray(weight) for weight in mlp.initial_weights(context.integer("seed")))
+    return mnist_numpy.run_batched(context, mnist_numpy.trainer(cupy, context), (w1, b1, w2, b2))
+
+
+WORKLOAD = Workload(
+    "cupy", "MNIST MLP, batched CuPy", run, mnist_numpy.PARAMETERS, extra="cupy", device="gpu", cpu_sibling="numpy"
+)

@@ -1,0 +1,94 @@
+"""Running a workload: is what it needs here, run it, and make the manifest of what it measured."""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Final
+
+import wallsplit
+from wallsplit.errors import WallsplitError
+from wallsplit.manifest import Generator, RunManifest, Scalar
+from wallsplit_workloads import machine
+from wallsplit_workloads.marks import Marks
+from wallsplit_workloads.workload import RunContext, Workload, device_of
+
+# Of each extra: the modules a workload imports, and the distributions whose versions the manifest records.
+_TENSORFLOW = (("tensorflow",), ("tensorflow", "tensorflow-cpu", "keras"))
+_JAX = (("jax",), ("jax", "jaxlib"))
+_EXTRAS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "profile": ((), ()),
+    "tensorflow": _TENSORFLOW,
+    "tensorflow-gpu": _TENSORFLOW,
+    "jax": _JAX,
+    "jax-gpu": _JAX,
+    "torch": (("torch", "sklearn"), ("torch", "scikit-learn")),
+    "cupy": (("cupy",), ("cupy-cuda12x", "cupy-cuda13x", "cupy")),
+    "word2vec": (("gensim",), ("gensim",)),
+}
+
+
+def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[str], None]) -> RunManifest:
+    """The manifest of one run, without capture, git commit or baseline; `progress` gets a line per epoch.
+
+    Raises:
+        WallsplitError: a GPU or a framework is missing, or a value is impossible for this data.
+    """
+    require(workload, values)
+    device, (_, distributions) = device_of(workload, values), _EXTRAS[extra_of(workload, values)]
+    context = RunContext(values, device, Marks(), progress)
+    start = perf_counter_ns()
+    result = workload.run(context)
+    wall_ns = perf_counter_ns() - start
+    return RunManifest(
+        generator=Generator("wallsplit", wallsplit.__version__),
+        workload=workload.name,
+        parameters=_recorded(values),
+        seed=context.integer("seed"),
+        device=device,
+        data=result.data,
+        model=result.model,
+        steps=result.steps,
+        arithmetic=result.arithmetic,
+        versions=machine.versions(("numpy", "nvtx", *distributions)),
+        threads=result.threads,
+        cpu=machine.cpu(),
+        gpu=machine.gpu() if device == "gpu" else None,
+        wall_ns=wall_ns,
+        epochs=result.epochs,
+        step_wall_ns=result.step_wall_ns,
+        marks=context.marks.counts,
+        results=result.results,
+    )
+
+
+def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
+    """Nothing, if a run with these values can start here; costs microseconds, no framework is imported.
+
+    Raises:
+        WallsplitError: what is missing, and what to install or to run instead.
+    """
+    if device_of(workload, values) == "gpu":
+        lack = machine.gpu_lack()
+        if lack is not None:
+            instead = f"run {workload.cpu_sibling}" if workload.cpu_sibling else "run it with --set device=cpu"
+            raise WallsplitError(f"{workload.name}: {lack}; {instead} instead")
+    extra = extra_of(workload, values)
+    for module in _EXTRAS[extra][0]:
+        if importlib.util.find_spec(module) is None:
+            raise WallsplitError(f"{workload.name}: {module} is not installed; install wallsplit[{extra}]")
+
+
+def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
+    """The extra of this distribution that a run with these values needs: the workload's, or that of its `backend`."""
+    if workload.extra:
+        return workload.extra
+    extra = {"tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax"}.get(str(values.get("backend")))
+    if extra is None:
+        return "profile"  # NumPy is there anyway
+    return f"{extra}-gpu" if device_of(workload, values) == "gpu" else extra
+
+
+def _recorded(values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The values as the manifest may hold them: of the user's data path, the last part only."""
+    return {name: Path(str(v)).name if name == "data" and v is not None else v for name, v in values.items()}

@@ -1,0 +1,107 @@
+"""What the PyTorch workloads share: device and threads, layer ranges by module hooks, one step, the epoch loop."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from wallsplit.errors import WallsplitError
+from wallsplit.manifest import Epoch
+from wallsplit_workloads.marks import Marks
+from wallsplit_workloads.training import progress_line
+from wallsplit_workloads.workload import RunContext
+
+if TYPE_CHECKING:
+    import torch
+
+Batch = tuple[Any, Any]
+
+
+def set_up(context: RunContext) -> "torch.device":
+    """The device to train on; seeds the generators and sets the number of CPU threads if the context has one.
+
+    Raises:
+        WallsplitError: a GPU is wanted and PyTorch sees none.
+    """
+    import torch
+
+    if context.device == "gpu" and not torch.cuda.is_available():
+        raise WallsplitError("PyTorch sees no GPU; install a CUDA build of torch or run on the CPU")
+    torch.manual_seed(context.integer("seed"))
+    threads = context.optional_integer("threads")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return torch.device("cuda" if context.device == "gpu" else "cpu")
+
+
+def threads() -> dict[str, int]:
+    """Threads PyTorch computes with inside one operation."""
+    import torch
+
+    return {"torch_intra_op": torch.get_num_threads()}
+
+
+def perceptron(layers: tuple[int, ...]) -> "torch.nn.Sequential":
+    """Dense layers of these widths, ReLU between them, logits at the end; PyTorch's own initial weights."""
+    import torch
+
+    modules: list[torch.nn.Module] = []
+    for inputs, outputs in itertools.pairwise(layers):
+        modules += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
+    return torch.nn.Sequential(*modules[:-1])
+
+
+def mark_layers(model: "torch.nn.Module", marks: Marks) -> None:
+    """Have every leaf layer of the model push and pop its own range.
+
+    `__call__` fires the hooks; calling a layer's `.forward()` would skip them.
+    """
+    for name, layer in model.named_modules():
+        if next(layer.children(), None) is None:
+            mark = f"{type(layer).__name__} {name}"
+            layer.register_forward_pre_hook(lambda *_, mark=mark: marks.push(mark))
+            layer.register_forward_hook(lambda *_: marks.pop())
+
+
+def step(
+    marks: Marks, model: Any, optimizer: Any, x: Any, y: Any, precision: AbstractContextManager[Any] | None = None
+) -> Any:
+    """The loss, still on the device, of one marked step of training."""
+    import torch
+
+    with marks("forward"), precision or nullcontext():
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+    with marks("backward"):
+        optimizer.zero_grad()
+        loss.backward()
+    with marks("update"):
+        optimizer.step()
+    return loss.detach()
+
+
+def fit(
+    context: RunContext, batches: Callable[[], Iterator[Batch]], steps: int, train: Callable[[Any, Any], Any]
+) -> tuple[tuple[Epoch, ...], tuple[int, ...]]:
+    """Wall times of epochs and of steps in ns; `train` takes a batch and returns its mean loss.
+
+    The losses are added up on the device and fetched once an epoch, so this loop itself makes nobody wait.
+    """
+    marks, epochs, step_wall_ns = context.marks, [], []
+    for number in range(context.integer("epochs")):
+        start = perf_counter_ns()
+        with marks("epoch"):
+            iterator, total, samples = batches(), 0.0, 0
+            for _ in range(steps):
+                step_start = perf_counter_ns()
+                with marks("step"):
+                    with marks("data"):
+                        x, y = next(iterator)
+                    loss = train(x, y)
+                    with marks("metrics"):
+                        total, samples = total + loss * len(y), samples + len(y)
+                step_wall_ns.append(perf_counter_ns() - step_start)
+            mean_loss = float(total) / samples
+        epochs.append(Epoch(perf_counter_ns() - start, loss=mean_loss))
+        context.progress(progress_line(number, epochs[-1]))
+    return tuple(epochs), tuple(step_wall_ns)
