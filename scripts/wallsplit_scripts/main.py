@@ -86,12 +86,6 @@ def analyze_main() -> NoReturn:
     sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
 
 
-def analyze_main() -> NoReturn:
-    """Run `analyze`, the same command as `wallsplit analyze`, and exit."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run(load(COMMANDS[0][1]), name="analyze"))
-
-
 def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)  # an exception, so that temporary files are removed
 

@@ -1,0 +1,203 @@
+"""`analyze` from the outside: what it prints, what it writes, how it fails."""
+
+import hashlib
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builders import TraceBuilder
+from shared_traces import SHARED, TRACES, needs_shared_traces
+from wallsplit_scripts.main import COMMANDS, load, run
+
+Analyze = Callable[..., int]
+
+
+@pytest.fixture
+def analyze(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Analyze:
+    """Run the command in an empty folder, without a network."""
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("analyze opened a socket")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: run(load(COMMANDS[0][1]), [str(a) for a in arguments], name="analyze")
+
+
+def a_trace(path: Path, name: str = "k") -> Path:
+    build = TraceBuilder(path).api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 90, corr=1, name=name)
+    return build.api("cudaDeviceSynchronize", 10, 100).write()
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
+
+
+def test_one_trace_gives_one_sentence_a_balanced_ledger_and_two_pages(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert analyze(a_trace(tmp_path / "run.sqlite")) == 0
+    out = capsys.readouterr().out
+    assert "100 ns of wall time: GPU computing 78.0 %, CUDA calls with the GPU idle 22.0 %" in " ".join(out.split())
+    assert "sum = wall, residual 0 ns" in out
+    assert {"run.html", "run.md"} <= {p.name for p in (tmp_path / "reports").iterdir()}
+    assert not (tmp_path / "reports" / "index.html").exists()
+
+
+def test_json_is_the_only_thing_on_stdout_and_writes_nothing_unless_asked(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = a_trace(tmp_path / "in" / "run.sqlite")
+    assert analyze(trace, "--json") == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert (captured.err, [t["path"] for t in document["traces"]]) == ("", [str(trace)])
+    assert document["traces"][0]["ledgers"][0]["accounts"]["gpu.kernel"] == 78
+    assert [p.name for p in tmp_path.iterdir()] == ["in"]
+    assert analyze(trace, "--json", "--report-dir", tmp_path / "out") == 0
+    assert (tmp_path / "out" / "run.html").exists()
+
+
+def test_a_failing_trace_does_not_stop_the_others_and_keeps_its_place(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, broken, two = a_trace(tmp_path / "1.sqlite"), tmp_path / "2.sqlite", a_trace(tmp_path / "3.sqlite")
+    broken.write_bytes(b"")
+    assert analyze(one, broken, two, "--json", "--report-dir", "out") == 1
+    captured = capsys.readouterr()
+    assert captured.err == f"wallsplit: {broken}: the file is empty; export the report again\n"
+    traces = json.loads(captured.out)["traces"]
+    assert [t["path"] for t in traces] == [str(one), str(broken), str(two)]
+    assert [t.get("error", "fine") for t in traces][::2] == ["fine", "fine"]
+    assert "the file is empty" in traces[1]["error"]
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "the file is empty" in index
+    assert str(tmp_path) not in index
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["missing.sqlite"], "missing.sqlite: no such file"),
+        (["."], "is a folder"),
+        (["run.sqlite", "--window", "5s:6s"], "run.sqlite: window 5s:6s: is outside the trace"),
+        (["run.sqlite", "--window", "nvtx:step"], "no such NVTX range"),
+        (["run.sqlite", "--report-dir", "run.sqlite/x"], "cannot"),
+    ],
+)
+def test_bad_input_is_one_line_exit_code_1_and_nothing_written(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    a_trace(tmp_path / "run.sqlite")
+    before = files(tmp_path)
+    assert analyze(*arguments) == 1
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.err.count("\n") == 1
+    assert files(tmp_path) == before
+
+
+def test_a_wrong_option_is_a_usage_error(analyze: Analyze, capsys: pytest.CaptureFixture[str]) -> None:
+    assert analyze("--nope") == 2
+    assert analyze() == 2
+    assert "Usage: analyze" in capsys.readouterr().err
+
+
+def test_the_same_trace_elsewhere_gives_the_same_bytes(analyze: Analyze, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        trace = a_trace(tmp_path / folder / "run.sqlite")
+        assert analyze(trace, "--report-dir", tmp_path / f"out-{folder}", "--tables", tmp_path / f"out-{folder}") == 0
+    written = files(tmp_path / "out-a")
+    assert len(written) > 10
+    assert written == files(tmp_path / "out-b")
+
+
+def test_traces_of_one_name_are_told_apart_by_their_folders(analyze: Analyze, tmp_path: Path) -> None:
+    traces = [a_trace(tmp_path / folder / "run.sqlite") for folder in ("before", "after")]
+    assert analyze(*traces, a_trace(tmp_path / "x" / "index.sqlite")) == 0
+    pages = {p.name for p in (tmp_path / "reports").glob("*.html")}
+    assert pages == {"before-run.html", "after-run.html", "x-index.html", "index.html"}
+
+
+def test_a_file_of_the_users_is_not_overwritten_and_a_report_of_ours_is(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = a_trace(tmp_path / "run.sqlite")
+    assert analyze(trace) == 0
+    assert analyze(trace) == 0
+    page = tmp_path / "reports" / "run.html"
+    page.write_text("mine", encoding="utf-8")
+    assert analyze(trace) == 1
+    assert "run.html" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "mine"
+    assert analyze(trace, "--force") == 0
+    assert "<html" in page.read_text(encoding="utf-8")
+
+
+def test_control_characters_of_a_file_name_do_not_reach_the_terminal(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert analyze(tmp_path / "evil\x1b[2J\n.sqlite") == 1
+    assert analyze(a_trace(tmp_path / "fine\x1b]0;x\x07.sqlite")) == 0
+    captured = capsys.readouterr()
+    assert "\x1b" not in captured.err + captured.out
+    assert "\\x1b" in captured.err
+    assert "\\x1b" in captured.out
+
+
+def test_a_view_that_never_ends_is_refused_before_it_is_run(analyze: Analyze, tmp_path: Path) -> None:
+    trace = a_trace(tmp_path / "run.sqlite")
+    db = sqlite3.connect(trace)
+    db.execute(
+        "CREATE VIEW OSRT_API AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i AS start FROM n"
+    )
+    db.close()
+    assert analyze(trace) == 1
+
+
+@needs_shared_traces
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_all_shared_traces_fit_the_terminal_in_plain_text(
+    analyze: Analyze, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert analyze(*TRACES.values(), "--no-report") == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= int(columns)
+    assert "\x1b" not in out
+
+
+@needs_shared_traces
+def test_every_shared_trace_gets_its_report_and_the_broken_ones_a_sentence(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert SHARED is not None
+    everything = sorted((SHARED / "traces").glob("*.sqlite"))
+    assert analyze(*everything, "--report-dir", tmp_path / "out") == 1
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == len(everything) - len(TRACES)
+    assert {p.stem for p in (tmp_path / "out").glob("*.html")} == {*TRACES, "index"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["analyze", "--help"], ["--version"]])
+def test_help_needs_neither_polars_nor_matplotlib_nor_a_framework(arguments: list[str]) -> None:
+    code = (
+        "import sys; from wallsplit_scripts.main import cli, run; run(cli, sys.argv[1:]); "
+        "heavy = {'polars', 'numpy', 'matplotlib', 'rich', 'torch', 'jax', 'tensorflow'} & sys.modules.keys(); "
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
+    assert (done.returncode, done.stderr) == (0, "")
