@@ -70,6 +70,7 @@ class ItemTime:
 
 
 ITEMS: Final = (
+    ItemTime(1, 20_000, 11.0),
     ItemTime(100, 200, 10.43),
     ItemTime(200, 100, 10.02),
     ItemTime(1000, 20, 10.12),

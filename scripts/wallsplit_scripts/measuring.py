@@ -145,7 +145,7 @@ def told(outcome: Outcome) -> str:
     value = cells.value_ns(outcome)
     if value is None:
         return f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status
-    first = cells.first_epoch_ns(outcome)
+    first = cells.first_epoch_ns(outcome) if outcome.cell.part in ("grid", "causes") else None
     after = f" (first epoch {units.ns(first)})" if first is not None else ""
     return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}"
 
@@ -161,7 +161,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
         except ManifestError as error:
             if good + len(line) == len(content):
                 break
-            raise ReportError(f"{path}: line {number}: {error}; remove it, or start anew with --force") from error
+            raise ReportError(f"{path}: line {number}: {error}; remove it, or start anew with --fresh") from error
         good += len(line)
     return outcomes, good
 

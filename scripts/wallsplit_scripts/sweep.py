@@ -77,7 +77,8 @@ def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -
     metavar="SECONDS",
     help="End a run after that long.",
 )
-@click.option("--force", is_flag=True, help="Measure everything anew, and replace files wallsplit did not write.")
+@click.option("--force", is_flag=True, help="Replace files that wallsplit did not write.")
+@click.option("--fresh", is_flag=True, help="Forget what was measured into the output folder before.")
 def sweep(
     *,
     parts: tuple[str, ...],
@@ -91,6 +92,7 @@ def sweep(
     output_dir: Path,
     timeout: float,
     force: bool,
+    fresh: bool,
 ) -> int:
     """Measure the published study here: time per epoch by approach and batch size, and more.
 
@@ -109,7 +111,7 @@ def sweep(
     chosen = _chosen(parts, asked_for_items=item_every is not None)
     tool = nsys.find(None) if profile else None  # before hours of measuring
     path = output_dir / CELLS
-    if force:
+    if fresh:
         path.unlink(missing_ok=True)
     try:
         outcomes = measure(plan(chosen, wish), path, timeout)

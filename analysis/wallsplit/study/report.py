@@ -98,8 +98,8 @@ def _remarks(kept: Sequence[Outcome]) -> Section | None:
 def name(outcome: Outcome) -> str:
     """Return what a person calls the outcome's cell: `numpy, batch 32, repeat 1`."""
     cell = outcome.cell
-    own = () if cell.approach == cell.workload else (cell.approach,)
     varied = (
         f"{key.replace('_', ' ')} {cell.settings[key]}" for key in ("batch", "item_every") if key in cell.settings
     )
-    return ", ".join((cell.workload, *own, *varied, f"repeat {cell.repeat}"))
+    details = varied if cell.approach == cell.workload else (cell.approach,)
+    return ", ".join((cell.workload, *details, f"repeat {cell.repeat}"))
