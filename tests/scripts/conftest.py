@@ -1,4 +1,5 @@
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,3 +25,9 @@ def no_nsys_chosen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The environment says nothing about nsys."""
     monkeypatch.delenv("WALLSPLIT_NSYS", raising=False)
     yield
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes started by the test find this checkout's packages, installed or not."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))

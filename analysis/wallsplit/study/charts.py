@@ -46,21 +46,30 @@ class Series:
 
 
 def lines(
-    series: Sequence[Series], across: str, up: str, *, log_across: bool = False, log_up: bool = False
+    series: Sequence[Series],
+    across: str,
+    up: str,
+    *,
+    ticks: Sequence[int] = (),
+    log_across: bool = False,
+    log_up: bool = False,
 ) -> "Canvas":
-    """Return a drawing of one line per series; a published series has hollow markers and no line."""
+    """Return a drawing of one line per series; a published series has hollow markers and no line.
+
+    `ticks` are the places named on the axis across, where the usual ones would not do.
+    """
     ax = axes(4.2)
     for one in series:
         xs, ys = [point.at for point in one.points], [point.value for point in one.points]
         ax.errorbar(xs, ys, yerr=_errors(one), **_look(one), linestyle="none" if one.published else "-")
     if log_across:
         _logarithmic(ax, "x")
-        places = sorted({point.at for one in series for point in one.points})
-        ax.set_xticks(places, [f"{place:,g}" for place in places])
+    if ticks:
+        ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     if log_up:
         _logarithmic(ax, "y")
     else:
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.06 * max(point.high or point.value for one in series for point in one.points))
     ax.set_xlabel(across)
     ax.set_ylabel(up)
     ax.grid(visible=True, color=_GRID, linewidth=0.5)
@@ -84,9 +93,12 @@ def dots(rows: Sequence[str], series: Sequence[Series], across: str) -> "Canvas"
 
 
 def _logarithmic(ax: "Axes", which: str) -> None:
+    from matplotlib.ticker import LogLocator
+
     axis = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
     ax.minorticks_off()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # times often span less than a decade
     axis.set_major_formatter(lambda value, _: f"{value:g}")  # the default is a formula, which is slow to draw
 
 

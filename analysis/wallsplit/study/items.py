@@ -57,7 +57,7 @@ def items(outcomes: Sequence[Outcome]) -> Section | None:
     table = Table("Time of all epochs by how often the loss is fetched", columns, rows, len(rows))
     curve = loss_curve(outcomes)
     blocks = (*_figures(frame), Paragraph(_MEANING), table, *((curve,) if curve else ()))
-    return Section(KEY, "What asking for the loss costs", blocks)
+    return Section(KEY, "Cost of item()", blocks)
 
 
 def loss_curve(outcomes: Sequence[Outcome]) -> Figure | None:
@@ -104,6 +104,7 @@ def _figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
     if measured["epochs"].eq(published.ITEM_EPOCHS).all():
         theirs = tuple(Point(one.item_every, one.seconds) for one in published.ITEMS)
         series.append(Series("iris-gpu", theirs, len(names), published=True))
+    ticks = sorted({int(point.at) for one in series for point in one.points})
     words = (
         f"{row['approach']} every {row['item_every']:,}: {units.ns(row['median_ns'])}"
         for row in measured.iter_rows(named=True)
@@ -113,6 +114,6 @@ def _figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
         section=KEY,
         caption="Seconds of all epochs by the interval of item()",
         alt="; ".join(words),
-        draw=lambda: lines(series, "epochs from one item() to the next", "seconds", log_across=True),
+        draw=lambda: lines(series, "epochs from one item() to the next", "seconds", ticks=ticks, log_across=True),
     )
     return (figure,)

@@ -37,7 +37,7 @@ def learning(outcomes: Sequence[Outcome]) -> Section | None:
         "jax-vmap the best of its models counts. Medians over the repeats."
     )
     table = Table("Throughput and time to a target", columns, rows, len(rows))
-    return Section(KEY, "Learning: loss, throughput, time to a target", (_figure(found), Paragraph(meaning), table))
+    return Section(KEY, "Learning", (*_figures(found), Paragraph(meaning), table))
 
 
 def time_to_target_ns(outcome: Outcome, target: float = TARGET) -> int | None:
@@ -76,21 +76,24 @@ def _row(place: Place, outcomes: Sequence[Outcome]) -> tuple[Cell, ...]:
     )
 
 
-def _figure(found: dict[Place, list[Outcome]]) -> Figure:
+def _figures(found: dict[Place, list[Outcome]]) -> tuple[Figure, ...]:
     """Loss over time at each approach's smallest batch, of its last repeat."""
     smallest: dict[str, tuple[int, Outcome]] = {}
     for (name, batch), outcomes in found.items():
         smallest.setdefault(name, (batch, outcomes[-1]))
     curves = {f"{name}, batch {batch:,}": _curve(outcome) for name, (batch, outcome) in smallest.items()}
     drawn = [Series(title, points, look) for look, (title, points) in enumerate(curves.items()) if points]
+    if not drawn:
+        return ()
     words = (f"{one.title}: {one.points[-1].value:.4f} after {one.points[-1].at:,.2f} s" for one in drawn)
-    return Figure(
+    figure = Figure(
         name="loss",
         section=KEY,
         caption="Training loss against time, a point per epoch; each approach at its smallest batch",
         alt="; ".join(words),
         draw=lambda: lines(drawn, "seconds", "training loss", log_across=True),
     )
+    return (figure,)
 
 
 def _curve(outcome: Outcome) -> tuple[Point, ...]:

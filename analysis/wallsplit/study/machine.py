@@ -12,7 +12,7 @@ def machine(outcomes: Sequence[Outcome]) -> Section | None:
     runs = [outcome.run for outcome in outcomes if outcome.run]
     if not runs:
         return None
-    return Section("machine", "What it ran on", (Facts(_facts(runs)), _environments(runs)))
+    return Section("machine", "Machine", (Facts(_facts(runs)), _environments(runs)))
 
 
 def _facts(runs: Sequence[RunManifest]) -> tuple[Fact, ...]:

@@ -47,9 +47,7 @@ def operations(outcomes: Sequence[Outcome]) -> Section | None:
         "Means over the steps of a run, as published, and the median of these over the repeats. Each operation is "
         f"waited for, so the sum is more than a step takes. Published: {published.R1}, batch 32, 1,000 steps."
     )
-    return Section(
-        "operations", "One training step, operation by operation", (_figure(wide), Paragraph(meaning), table)
-    )
+    return Section("operations", "Operations", (_figure(wide), Paragraph(meaning), table))
 
 
 def operation_times(outcomes: Sequence[Outcome]) -> pl.DataFrame:
@@ -62,6 +60,7 @@ def operation_times(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     ]
     return (
         pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+        .drop_nulls(["name", "mean_ns"])
         .group_by("approach", "name", "phase", maintain_order=True)
         .agg(pl.col("mean_ns").median())
     )
@@ -90,7 +89,7 @@ def steps(outcomes: Sequence[Outcome]) -> Section | None:
     )
     details = places("Every place", frame, ("workload", "approach", "median_ns", "min_ns", "max_ns", "n", "status"))
     table = Table("From one product to an epoch, batch 32", columns, tuple(rows), len(rows))
-    return Section("steps", "One product, one step, one epoch", (Paragraph(meaning), table, details))
+    return Section("steps", "Product, step, epoch", (Paragraph(meaning), table, details))
 
 
 def _ladder(frame: pl.DataFrame, outcomes: Sequence[Outcome], library: str, approach: str) -> tuple[Cell, ...] | None:

@@ -52,7 +52,7 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
         Column("status"),
     )
     table = Table("Each cause and its remedy", columns, tuple(rows), len(rows))
-    return Section("causes", "Four causes of slowness and their remedies", (Paragraph(_CAUSES), table))
+    return Section("causes", "Causes of slowness", (Paragraph(_CAUSES), table))
 
 
 def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
@@ -85,7 +85,7 @@ def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
         Column("status"),
     )
     table = Table("word2vec on a generated corpus", columns, rows, len(rows))
-    return Section("word2vec", "word2vec by number of workers", (Paragraph(_WORDS), table))
+    return Section("word2vec", "word2vec", (Paragraph(_WORDS), table))
 
 
 def _words_per_s(outcomes: Sequence[Outcome], approach: str) -> float | None:

@@ -23,7 +23,6 @@ from wallsplit.study.search import search
 
 STEM: Final = "study"
 SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
-    machine,
     grid,
     learning,
     operations,
@@ -32,6 +31,7 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     items,
     causes,
     word2vec,
+    machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""
 
@@ -66,10 +66,8 @@ def slips() -> Section:
     """Return the published figures that do not say what they seem to, recomputed."""
     columns = (Column("figure"), Column("published"), Column("recomputed"), Column("why"))
     rows = tuple((slip.what, slip.published, slip.recomputed, slip.why) for slip in published.slips())
-    where = Paragraph(f"From the {published.R1}; peak = SMs × lanes × 2 × clock.")
-    return Section(
-        "slips", "Published figures recomputed", (where, Table("What was printed", columns, rows, len(rows)))
-    )
+    where = Paragraph(f"Figures of the {published.R1}, recomputed; peak = SMs × lanes × 2 × clock.")
+    return Section("slips", "Published slips", (where, Table("What was printed", columns, rows, len(rows))))
 
 
 def _headline(kept: Sequence[Outcome]) -> str:
@@ -89,7 +87,7 @@ def _remarks(kept: Sequence[Outcome]) -> Section | None:
         lacking = [one for one in kept if one.status == status]
         whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
         why = "; ".join(dict.fromkeys(one.message or status for one in lacking))
-        notes += [Note("info", f"Not measured, {status}: {whose} ({why})")] if lacking else []
+        notes += [Note("info", f"{whose} not measured, {status}: {why}")] if lacking else []
     if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
         notes.append(Note("warning", "Runs of a single epoch: their time per epoch includes compilation."))
     return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None

@@ -51,7 +51,7 @@ def search(outcomes: Sequence[Outcome]) -> Section | None:
     measured = frame.filter(pl.col("n") > 0)
     figures = () if measured.is_empty() else (_figure(measured),)
     table = Table("Five models, five learning rates", columns, rows, len(rows))
-    return Section("search", "Five models at once, in processes, one by one", (*figures, Paragraph(_MEANING), table))
+    return Section("search", "Search", (*figures, Paragraph(_MEANING), table))
 
 
 def training_ns(outcome: Outcome) -> int | None:

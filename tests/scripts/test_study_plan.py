@@ -1,0 +1,54 @@
+from itertools import groupby
+from typing import get_args
+
+import pytest
+
+from wallsplit.study.cells import Part, key
+from wallsplit_scripts.study_plan import APPROACHES, Wish, plan, recorded
+from wallsplit_workloads import WORKLOADS
+from wallsplit_workloads.workload import find, resolve
+
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def test_every_place_is_measured_once_before_any_is_repeated() -> None:
+    cells = plan(["grid"], Wish(approaches=("numpy", "jax-cpu"), batches=(32, 128), repeat=3))
+    assert [cell.repeat for cell in cells] == [1] * 4 + [2] * 4 + [3] * 4
+    rounds = [[(c.approach, c.settings["batch"]) for c in found] for _, found in groupby(cells, lambda c: c.repeat)]
+    assert rounds == [[("numpy", "32"), ("jax-cpu", "32"), ("numpy", "128"), ("jax-cpu", "128")]] * 3
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_planned_cell_is_a_workload_with_parameters_it_accepts(part: Part) -> None:
+    cells = plan([part], Wish())
+    assert cells
+    for cell in cells:
+        resolve(find(WORKLOADS, cell.workload), cell.settings)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_two_planned_cells_are_the_same_measurement(part: Part) -> None:
+    keys = [key(cell, {}) for cell in plan([part], Wish())]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_whole_grid_is_planned_by_default() -> None:
+    assert len(plan(["grid"], Wish())) == len(APPROACHES) * 5 * 3
+
+
+def test_iris_trains_as_many_epochs_as_published_unless_told_otherwise() -> None:
+    assert "epochs" not in plan(["item"], Wish())[0].settings  # the workload's own default
+    assert resolve(find(WORKLOADS, "iris-cpu"), {})["epochs"] == 20_000
+    assert plan(["item"], Wish(epochs=7))[0].settings["epochs"] == "7"
+
+
+def test_a_parameter_is_given_to_the_workloads_that_have_it_and_varied_ones_stay() -> None:
+    wish = Wish(batches=(64,), approaches=("numpy", "jax-cpu"), settings={"threads": "1", "batch": "9"})
+    numpy, jax = plan(["grid"], wish)[:2]
+    assert numpy.settings == {"epochs": "2", "threads": "1", "batch": "64"}
+    assert jax.settings == {"epochs": "2", "batch": "64"}
+
+
+def test_a_cell_is_recorded_without_the_folder_of_its_data() -> None:
+    cell = plan(["grid"], Wish(settings={"data": "/home/somebody/mnist.npz"}))[0]
+    assert recorded(cell).settings["data"] == "mnist.npz"

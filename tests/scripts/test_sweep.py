@@ -1,0 +1,163 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from processes import alive, wait_until
+from wallsplit.study.cells import from_line
+from wallsplit_scripts.main import run as run_command
+from wallsplit_scripts.supervise import descendants
+from wallsplit_scripts.sweep import sweep
+from workload_runs import need, small_set
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are watched in /proc"),
+    pytest.mark.usefixtures("importable"),
+]
+
+ALL_CELLS = 8
+
+
+def command(tmp_path: Path, *arguments: str) -> list[str]:
+    data = tmp_path / "mnist.npz"
+    if not data.exists():
+        small_set(tmp_path)
+    tiny = ("--approaches", "numpy,cupy", "--batches", "8,16", "--set", "steps=3", "--set", f"data={data}")
+    return [*tiny, "--output-dir", str(tmp_path / "study"), *arguments]
+
+
+def in_background(arguments: list[str]) -> "subprocess.Popen[str]":
+    whole = (sys.executable, "-m", "wallsplit_scripts", "sweep", *arguments)
+    return subprocess.Popen(whole, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+
+
+def lines(tmp_path: Path) -> list[str]:
+    path = tmp_path / "study" / "cells.jsonl"
+    return path.read_text().splitlines(keepends=True) if path.exists() else []
+
+
+def keys(tmp_path: Path) -> list[str]:
+    return [from_line(line).key for line in lines(tmp_path)]
+
+
+def usage(*arguments: str) -> Result:
+    return CliRunner().invoke(sweep, list(arguments))
+
+
+def test_a_small_sweep_leaves_the_grid_as_measured_and_a_report(tmp_path: Path) -> None:
+    assert run_command(sweep, command(tmp_path, "--repeat", "2")) == 0
+    folder = tmp_path / "study"
+    assert {"study.html", "study.md", "study.grid.svg", "grid.csv", "grid.parquet"} <= {
+        p.name for p in folder.iterdir()
+    }
+    grid = pl.read_parquet(folder / "grid.parquet")
+    assert grid.equals(pl.read_csv(folder / "grid.csv", schema=grid.schema))
+    outcomes = [from_line(line) for line in lines(tmp_path)]
+    for row in grid.filter(approach="numpy").iter_rows(named=True):
+        own = [o.run for o in outcomes if o.run and o.run.parameters["batch"] == row["batch"]]
+        walls = [run.epochs[1].wall_ns for run in own]
+        assert (row["min_ns"], row["max_ns"], row["n"]) == (min(walls), max(walls), 2)
+        assert row["train_samples"] == 3 * row["batch"]
+
+
+def test_gpu_rows_are_marked_and_never_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wallsplit_workloads.machine.gpu_lack", lambda: "no NVIDIA GPU")
+    assert run_command(sweep, command(tmp_path, "--repeat", "1")) == 0
+    gpu = pl.read_csv(tmp_path / "study" / "grid.csv").filter(approach="cupy")
+    assert gpu["batch"].to_list() == [8, 16]
+    assert gpu["status"].unique().to_list() == ["no GPU here"]
+    assert gpu["median_ns"].null_count() == 2
+
+
+def test_nothing_of_this_machine_but_its_processor_is_recorded(tmp_path: Path) -> None:
+    run_command(sweep, command(tmp_path, "--repeat", "1"))
+    for path in (tmp_path / "study").iterdir():
+        assert str(tmp_path).encode() not in path.read_bytes(), path.name
+    recorded = "".join(lines(tmp_path))  # every other file is made from it
+    assert not re.search(rf"\b{re.escape(os.uname().nodename)}\b", recorded)
+
+
+def test_a_sweep_that_was_killed_continues_and_measures_nothing_twice(tmp_path: Path) -> None:
+    arguments = command(tmp_path, "--repeat", "3")
+    killed = in_background(arguments)
+    wait_until(lambda: len(lines(tmp_path)) >= 3)
+    killed.kill()
+    killed.communicate(timeout=30)
+    before = lines(tmp_path)[: len(keys(tmp_path))]
+    assert run_command(sweep, arguments) == 0
+    assert lines(tmp_path)[: len(before)] == before
+    assert len(keys(tmp_path)) == len(set(keys(tmp_path))) == ALL_CELLS
+    after = lines(tmp_path)
+    assert run_command(sweep, arguments) == 0
+    assert lines(tmp_path) == after
+
+
+def test_ctrl_c_ends_the_running_workload_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    long = command(tmp_path, "--repeat", "1", "--epochs", "100000000")
+    interrupted = in_background([*long, "--approaches", "numpy-sample"])
+    wait_until(lambda: len(descendants(interrupted.pid)) > 0)
+    workload = descendants(interrupted.pid)[0]
+    interrupted.send_signal(signal.SIGINT)
+    _, errors = interrupted.communicate(timeout=60)
+    assert interrupted.returncode == 130
+    assert "the same command continues" in errors
+    assert not alive(workload)
+
+
+@pytest.mark.frameworks
+def test_the_item_sweep_counts_the_calls(tmp_path: Path) -> None:
+    need("torch", "sklearn")
+    folder = tmp_path / "study"
+    arguments = ["--item-every", "2,5", "--epochs", "10", "--repeat", "1", "--output-dir", str(folder)]
+    assert run_command(sweep, arguments) == 0
+    outcomes = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
+    assert [o["run"]["results"]["item_calls"] for o in outcomes if o["status"] == "measured"] == [5, 2]
+    assert not (folder / "grid.csv").exists()
+
+
+def test_a_failed_cell_makes_the_exit_code_1_and_the_others_are_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = command(tmp_path, "--repeat", "1", "--batches", "8,100000", "--approaches", "numpy")
+    assert run_command(sweep, arguments) == 1
+    assert (
+        "numpy, batch 100000, repeat 1 failed: exit code 1: error: batch=100000: more than" in capsys.readouterr().err
+    )
+    status = pl.read_csv(tmp_path / "study" / "grid.csv")["status"].to_list()
+    assert status == ["measured", "failed"]
+
+
+def test_fresh_forgets_what_was_measured(tmp_path: Path) -> None:
+    arguments = command(tmp_path, "--repeat", "1", "--batches", "8", "--approaches", "numpy")
+    run_command(sweep, arguments)
+    before = lines(tmp_path)
+    run_command(sweep, [*arguments, "--fresh"])
+    assert len(lines(tmp_path)) == len(before) == 1
+    assert lines(tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--batches", "32,x"),
+        ("--batches", "0"),
+        ("--batches", ""),
+        ("--repeat", "0"),
+        ("--approaches", "nmpy"),
+        ("--item-every", "1.5"),
+        ("--set", "steps"),
+        ("--set", "nothing=1"),
+        ("everything",),
+    ],
+)
+def test_impossible_wishes_are_usage_errors(arguments: tuple[str, ...]) -> None:
+    result = usage(*arguments)
+    assert result.exit_code == 2
+    assert "Usage" in result.output
