@@ -23,7 +23,7 @@ def assumptions(analysis: Analysis, _top: int) -> Section | None:
     if not analysis.reconstructed or not analysis.assumptions:
         return None
     listed = tuple(Paragraph(f"{number}. {text}") for number, text in enumerate(analysis.assumptions, 1))
-    return Section("assumptions", "What the reconstruction assumes", listed)
+    return Section("assumptions", "Assumptions", listed)
 
 
 def all_notes(analysis: Analysis) -> tuple[Note, ...]:
