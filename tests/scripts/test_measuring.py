@@ -15,8 +15,8 @@ pytestmark = pytest.mark.usefixtures("importable")
 LIMIT_S = 120.0
 
 
-def tiny(data: Path, repeat: int = 1, **settings: str) -> Cell:
-    return cell("numpy", repeat, **{"batch": "8", "epochs": "2", "steps": "3", "data": str(data)} | settings)
+def tiny(data: Path) -> Cell:
+    return cell("numpy", batch="8", epochs="2", steps="3", data=str(data))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from math import ceil
 from statistics import median
 from typing import Final, Literal
 
-from wallsplit.decoding import decode, encode
+from wallsplit.decoding import DecodeError, decode, encode
 from wallsplit.errors import ManifestError
 from wallsplit.manifest import RunManifest
 
@@ -16,6 +16,9 @@ Status = Literal["measured", "no GPU here", "not installed", "failed"]
 
 LONGEST: Final = 200
 """Epochs of a run, or points of a curve, that a cell keeps; iris trains for 20,000 epochs."""
+
+
+_PLAUSIBLE: Final = range(2**53)  # what a float holds exactly
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ def from_line(line: str | bytes) -> Outcome:
     try:
         outcome: Outcome = decode(Outcome, json.loads(line))
         json.dumps(encode(outcome), ensure_ascii=False).encode()  # lone surrogates have no place in an output
+        _check(outcome)
     except (ValueError, RecursionError) as error:  # DecodeError is a ValueError
         raise ManifestError(f"not a measured cell ({error})") from error
     return outcome
@@ -146,6 +150,18 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
     "causes": "time per epoch",
     "word2vec": "time of training",
 }
+
+
+def _check(outcome: Outcome) -> None:
+    """Raise DecodeError for what the types cannot say: times and counts are not negative, and within 104 days of ns."""
+    run = outcome.run
+    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns]
+    if run is not None:
+        numbers += [run.wall_ns, *(wall for epoch in run.epochs for wall in (epoch.wall_ns, epoch.train_wall_ns))]
+        numbers += [run.data.train_samples if run.data else None, run.steps.train if run.steps else None]
+    for value in numbers:
+        if value is not None and value not in _PLAUSIBLE:
+            raise DecodeError(f"{value} is no time or count")
 
 
 def _newest(outcomes: list[Outcome]) -> Outcome:

@@ -18,7 +18,7 @@ from wallsplit.study.cells import (
     value_ns,
 )
 
-texts = st.text(st.characters(exclude_categories=("Cs",)))
+texts = st.text(st.characters(codec="utf-8"))
 
 
 @given(approach=texts, message=texts, settings=st.dictionaries(texts, texts))
@@ -39,6 +39,13 @@ def test_a_measured_outcome_reads_back_equal() -> None:
 def test_a_line_that_is_no_outcome_is_refused(line: bytes) -> None:
     with pytest.raises(ManifestError):
         from_line(line)
+
+
+@pytest.mark.parametrize("wall_ns", [-1, 2**53])
+def test_a_time_that_cannot_be_one_is_refused(wall_ns: int) -> None:
+    (outcome,) = place("numpy", 32, 7)
+    with pytest.raises(ManifestError, match="no time or count"):
+        from_line(to_line(replace(outcome, epochs_wall_ns=wall_ns)))
 
 
 def test_the_first_epoch_is_kept_apart_and_the_later_ones_give_the_median() -> None:

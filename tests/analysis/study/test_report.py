@@ -5,6 +5,7 @@ import pytest
 
 from studies import IDENTITY, absent, cell, failed, place, run
 from wallsplit import published
+from wallsplit.manifest import Scalar
 from wallsplit.report.document import Section, Table
 from wallsplit.report.html import html
 from wallsplit.study.cells import Outcome, measured
@@ -96,7 +97,7 @@ def test_models_trained_side_by_side_take_as_long_as_the_slowest_and_one_by_one_
 
 
 def test_item_calls_and_the_published_seconds_stand_beside_the_measured_time() -> None:
-    parameters = {"item_every": 100, "epochs": 20_000}
+    parameters: dict[str, Scalar] = {"item_every": 100, "epochs": 20_000}
     outcome = measured(
         cell("iris-cpu", 1, "item", item_every="100"),
         IDENTITY,
