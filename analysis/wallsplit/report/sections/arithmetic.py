@@ -34,7 +34,7 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
         blocks += [
             _table(ledger, one, ledger_label(analysis, ledger)),
             Paragraph(in_words(ledger, one)),
-            _facts(ledger, one),
+            Paragraph(_sources(ledger, one)),
         ]
     if len(pairs) > MOST:
         blocks.append(Paragraph(f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."))
