@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from analyses import ALL, HOSTILE, analysis, cpu_run, hostile, ledger, usual, without_gpu_rows
 from shared_traces import TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
-from wallsplit.analysis import Analysis, Window
+from wallsplit.analysis import Analysis, Failure, Window
 from wallsplit.analyze import analyze
 from wallsplit.report.json import document, text
 
@@ -33,7 +33,7 @@ def test_the_schema_is_itself_valid() -> None:
 
 @pytest.mark.parametrize("make", ALL)
 def test_every_document_is_valid(make: Callable[[], Analysis]) -> None:
-    VALIDATOR.validate(json.loads(text(document([make()], [("x.sqlite", "is empty")]))))
+    VALIDATOR.validate(json.loads(text(document([make(), Failure("x.sqlite", "is empty")]))))
 
 
 @needs_shared_traces
@@ -85,8 +85,10 @@ def test_a_path_that_is_no_utf8_is_escaped() -> None:
     assert first(replace(usual(), path="\udcff.sqlite"))["path"] == r"\udcff.sqlite"
 
 
-def test_a_failed_trace_has_its_path_and_error_only() -> None:
-    assert document([], [("a.sqlite", "is empty")])["traces"] == [{"path": "a.sqlite", "error": "is empty"}]
+def test_a_failed_trace_keeps_its_place_and_has_its_path_and_error_only() -> None:
+    found = document([Failure("a.sqlite", "is empty"), usual()])["traces"]
+    assert found[0] == {"path": "a.sqlite", "error": "is empty"}
+    assert found[1]["headline"] == usual().headline
 
 
 def test_a_reconstruction_is_a_warning_with_its_assumptions() -> None:
