@@ -115,7 +115,9 @@ def _utilisation(ledger: Ledger, work: Work) -> str:
     if work.flop_utilisation is not None:
         parts.append(f"FLOP utilisation {units.fine_ratio(work.flop_utilisation)} of peak over the wall time")
     if ledger.kernel_active_ratio is not None:
-        parts.append(f"kernels active {units.ratio(ledger.kernel_active_ratio)} of it (the analogue of what nvidia-smi shows)")
+        parts.append(
+            f"kernels active {units.ratio(ledger.kernel_active_ratio)} of it (the analogue of what nvidia-smi shows)"
+        )
     if ledger.busy_ratio is not None:
         parts.append(f"GPU busy {units.ratio(ledger.busy_ratio)}")
     return f" {', '.join(parts)}." if parts else ""
