@@ -83,6 +83,8 @@ class LedgerArithmetic:
     device: int | None
     counted: str
     """In words: how the FLOPs of the window were counted, or why they are not known."""
+    formula: str | None
+    """How the manifest reckons FLOPs; None where they were given."""
     peak: Peak | None
     no_peak: str | None
     """Why the peak is not known."""
@@ -97,7 +99,7 @@ def gpu_peak(
 
     `source` says where SMs and clock come from. Tensor cores are not counted: they do other arithmetic.
     """
-    if not sm_count or not lanes_per_sm or not clock_hz:
+    if not sm_count or not lanes_per_sm or not clock_hz or min(sm_count, lanes_per_sm, clock_hz) < 0:
         return None
     origin = f"{source}; {_GUIDE} {capability}" if capability else source
     return Peak(

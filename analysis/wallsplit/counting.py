@@ -45,6 +45,7 @@ def arithmetic(
     layers = {(one.pid, one.device): one.layers for one in activities}
     peaks = Peaks(model.gpus, ledgers, question.run, question.peak_flops_per_s)
     stated = question.run.arithmetic if question.run and question.flops is None else None
+    formula = stated.formula if stated else None
     alone = len({ledger.pid for ledger in ledgers}) == 1
     result = []
     for ledger in ledgers:
@@ -60,7 +61,9 @@ def arithmetic(
                 for name, found in inside.items()
                 if len(found[0])
             ]
-        result.append(LedgerArithmetic(ledger.pid, ledger.device, counted, peak.known, peak.unknown, tuple(works)))
+        result.append(
+            LedgerArithmetic(ledger.pid, ledger.device, counted, formula, peak.known, peak.unknown, tuple(works))
+        )
     return tuple(result)
 
 
@@ -110,10 +113,8 @@ def _flops(
 def _marked_flops(run: RunManifest, stated: Arithmetic, counts: dict[Scope, int]) -> tuple[int | None, str]:
     """Count whole epochs where all steps marked are theirs, since the last of them may be a smaller one; else steps."""
     epochs, train, validation = counts["epoch"], counts["step"], counts["validation_step"]
-    whole = run.steps is not None and (train, validation) in (
-        (epochs * run.steps.train, epochs * run.steps.validation),
-        (0, 0),
-    )
+    theirs = (epochs * run.steps.train, epochs * run.steps.validation) if run.steps else None
+    whole = (train, validation) in ((0, 0), theirs)
     if epochs and whole and stated.flops_per_epoch is not None:
         return epochs * stated.flops_per_epoch, f"{_times(epochs, 'epoch', stated.flops_per_epoch)}, marked by NVTX"
     parts = [

@@ -101,11 +101,7 @@ def _ledger(ledger: Ledger) -> dict[str, Any]:
 def _arithmetic(analysis: Analysis) -> dict[str, Any] | None:
     if analysis.arithmetic is None:
         return None
-    stated = analysis.run.arithmetic if analysis.run else None
-    return {
-        "formula": stated.formula if stated else None,
-        "ledgers": [_ledger_arithmetic(one) for one in analysis.arithmetic],
-    }
+    return {"ledgers": [_ledger_arithmetic(one) for one in analysis.arithmetic]}
 
 
 def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
@@ -113,6 +109,7 @@ def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
         "pid": one.pid,
         "device": one.device,
         "counted": one.counted,
+        "formula": one.formula,
         "peak": asdict(one.peak) if one.peak else None,
         "works": [_work(work) for work in one.works],
     }

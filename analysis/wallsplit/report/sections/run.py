@@ -32,6 +32,7 @@ def _program(run: RunManifest) -> list[Fact]:
         Fact("Data", source),
         Fact("Model", f"{units.count(model.parameter_count)} parameters{layers}" if model else None),
         Fact("Steps per epoch", per_epoch),
+        Fact("How FLOPs are reckoned", run.arithmetic.formula if run.arithmetic else None),
         Fact("Commit", run.git_commit),
     ]
 
