@@ -143,9 +143,9 @@ def test_gpu_work_of_steps_is_what_ran_while_a_step_was_open(build: TraceBuilder
 
 
 def test_the_peak_comes_from_the_traces_gpu_before_the_manifests(build: TraceBuilder) -> None:
-    assert (
-        (arithmetic(analysed(on_a_gpu(build), GPU)).peak or GPU).__dict__["source"].endswith("(all from the manifest)")
-    )
+    peak = arithmetic(analysed(on_a_gpu(build), GPU)).peak
+    assert peak is not None
+    assert peak.source == "1 SMs × 1 fp32 lanes × 2 × 0.500 GHz (all from the manifest)"
     row = {"id": 0, "name": "GPU", "computeMajor": 7, "computeMinor": 5, "smCount": 48, "clockRate": 1_800_000_000}
     build.add("TARGET_INFO_GPU", **row)
     peak = arithmetic(analysed(build, GPU)).peak
