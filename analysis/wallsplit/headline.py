@@ -42,8 +42,10 @@ def headline(ledgers: Sequence[Ledger], window: Window | None) -> str:
     Several ledgers: the means over those with a device. GPU parts of an incomplete ledger are lower bounds ("at
     least"), and so the others are upper bounds. Without a device nothing is said about a GPU.
     """
-    if window is None or not ledgers:
+    if window is None:
         return "No wall time to account for: the trace has no CUDA calls, GPU work or NVTX ranges"
+    if not ledgers:
+        return f"{_wall(ledgers, window)}, in which no CUDA, NVTX or OS runtime activity was recorded"
     on_gpu = [ledger for ledger in ledgers if ledger.device is not None]
     if on_gpu:
         return _with_device(on_gpu, window)

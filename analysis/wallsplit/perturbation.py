@@ -5,7 +5,7 @@ from math import comb
 from statistics import median
 from typing import Literal
 
-from wallsplit.manifest import Baseline
+from wallsplit.manifest import Baseline, RunManifest
 
 THRESHOLD_RATIO = 0.10  # below it a profile is taken for the program itself
 CHANCE_LIMIT = 0.05
@@ -22,6 +22,13 @@ class Perturbation:
     slowdown_ratio: float | None = None
     lowest_ratio: float | None = None  # fastest profiled run against slowest unprofiled run
     highest_ratio: float | None = None  # slowest profiled run against fastest unprofiled run
+
+
+def comparable(manifest: RunManifest) -> tuple[str, int] | None:
+    """(what it is, ns) of one run, to be compared between runs: its epochs, or all of it; None: it has no clock."""
+    if manifest.epochs:
+        return "sum of epochs", sum(epoch.wall_ns for epoch in manifest.epochs)
+    return None if manifest.wall_ns is None else ("whole run", manifest.wall_ns)
 
 
 def perturbation(baseline: Baseline) -> Perturbation:

@@ -5,6 +5,8 @@ from pathlib import PurePath
 
 LIMIT = 200
 """Names longer than this many characters are shortened for people."""
+PROSE = 2_000
+"""Sentences longer than this many characters are."""
 
 # C0, DEL and C1; Arabic letter mark, left/right marks, line and paragraph separators, bidi embeddings and isolates
 # (Unicode TR9); lone surrogates, which is how Python shows undecodable bytes of a file name.

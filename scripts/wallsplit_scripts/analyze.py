@@ -140,11 +140,9 @@ def _failures(outcomes: "Sequence[Outcome]") -> list[tuple[str, str]]:
 
 
 def _print_json(outcomes: "Sequence[Outcome]") -> None:
-    from wallsplit.analysis import Analysis
     from wallsplit.report import json
 
-    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
-    click.echo(json.text(json.document(analyses, _failures(outcomes))), nl=False)
+    click.echo(json.text(json.document(outcomes)), nl=False)
 
 
 def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:

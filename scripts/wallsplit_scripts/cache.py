@@ -9,8 +9,6 @@ from wallsplit.errors import CaptureError
 from wallsplit.manifest import sha256
 from wallsplit_scripts import nsys
 
-REPORT_SUFFIXES = (".nsys-rep", ".qdrep")
-
 
 def cache_folder(platform: str, environment: Mapping[str, str], home: Path) -> Path:
     """Where this user's exports go, by the platform's convention (XDG base directories on Linux)."""

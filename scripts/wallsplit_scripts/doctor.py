@@ -12,9 +12,9 @@ from typing import Literal
 import click
 
 from wallsplit.errors import WallsplitError
+from wallsplit.text import visible
 from wallsplit_scripts import arrived, nsys, nvml
 from wallsplit_scripts.cache import cache_folder
-from wallsplit_scripts.messages import one_line
 from wallsplit_scripts.nvml import Nvml
 
 FRAMEWORKS = (  # distributions, what each is for, what installs it
@@ -129,9 +129,9 @@ def lines(findings: Sequence[Finding]) -> Iterator[str]:
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
         mark = {"ok": "ok  ", "lack": "lack", "info": "note"}[finding.verdict]
-        yield f"{mark}  {finding.subject:<{width}}  {one_line(finding.found)}"
+        yield f"{mark}  {finding.subject:<{width}}  {visible(finding.found)}"
         if finding.cost:
-            yield f"{'':<{width + 6}}  {one_line(finding.cost)}"
+            yield f"{'':<{width + 6}}  {visible(finding.cost)}"
 
 
 def _installed(distributions: Sequence[str]) -> str | None:

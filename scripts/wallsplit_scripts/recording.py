@@ -128,16 +128,15 @@ def _writing_aside(plan: Plan) -> Iterator[Path]:
 
 
 def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
-    result = part / RESULT
-    report = part / "trace.nsys-rep"
-    for stale in (result, report):
-        stale.unlink(missing_ok=True)
+    result, report, export = part / RESULT, part / "trace.nsys-rep", part / "trace.sqlite"
+    for earlier in (result, report, export):  # of the run before, which must not pass for this one's
+        earlier.unlink(missing_ok=True)
     with nvml.Sampler(nvml.load()) as sampler:
         ended = nsys.capture(plan.nsys, plan.options, report, program.command(result), plan.limit_s)
     wall_ns = None
     if plan.baseline_runs and not program.workload and not ended.stopped:
-        nsys.export(plan.nsys.path, report, part / "trace.sqlite", plan.file(".nsys-rep"))
-        wall_ns = arrived.capture_ns(part / "trace.sqlite")
+        nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
+        wall_ns = arrived.capture_ns(export)
     return Run(ended, _own_manifest(result), wall_ns, tuple(sampler.samples))
 
 
@@ -161,7 +160,8 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     """Write the export, the NVML samples and the manifest of the last profiled run."""
     report, export = part / "trace.nsys-rep", part / "trace.sqlite"
     run = profiled[-1]
-    nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
+    if not export.is_file():
+        nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
     own = run.own or _bare_manifest(program)
     own = replace(own, git_commit=_git_commit(nsys.project_folder() if program.workload else Path.cwd()))
     expected = sum(own.marks.values()) if own.marks else None
@@ -250,7 +250,7 @@ def _tell_missing_ranges(capture: Capture, plan: Plan) -> None:
     except metadata.PackageNotFoundError:
         nvtx_version = None
     lost = "none" if seen == 0 else f"{seen:,}"
-    why = arrived.why_no_ranges(nvtx_version, plan.nsys.version) or "the trace has no steps to tell apart"
+    why = arrived.why_no_ranges(nvtx_version, plan.nsys.version) or "steps are missing from the trace"
     say(f"warning: {expected:,} NVTX ranges were pushed and {lost} arrived in the trace: {why}")
 
 

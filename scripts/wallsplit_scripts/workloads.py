@@ -2,8 +2,6 @@
 
 import click
 
-MARKS_EXTRA = "nvtx"  # every extra of a framework includes it; NumPy workloads need nothing else
-
 
 @click.command("workloads")
 @click.argument("name", required=False)
@@ -13,10 +11,12 @@ MARKS_EXTRA = "nvtx"  # every extra of a framework includes it; NumPy workloads 
 def workloads(name: str | None, extra_of: str | None) -> None:
     """List the built-in workloads, or the parameters of the workload NAME."""
     from wallsplit_workloads import WORKLOADS  # imports NumPy, which `wallsplit --help` does without
-    from wallsplit_workloads.workload import find
+    from wallsplit_workloads.running import extra_of as needed_extra
+    from wallsplit_workloads.workload import find, resolve
 
     if extra_of is not None:
-        click.echo(find(WORKLOADS, extra_of).extra or MARKS_EXTRA)
+        workload = find(WORKLOADS, extra_of)
+        click.echo(needed_extra(workload, resolve(workload, {})))
         return
     if name is None:
         width = max(len(workload.name) for workload in WORKLOADS)

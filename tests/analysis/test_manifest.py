@@ -1,10 +1,13 @@
 """Promises of the run manifest: it survives a round trip, and whatever is wrong with a file is one sentence."""
 
+import dataclasses
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from wallsplit.errors import ManifestError
@@ -185,3 +188,44 @@ def test_without_a_digest_nothing_is_claimed(tmp_path: Path) -> None:
     assert matches(RunManifest(Generator("w", "0")), export) is None
     assert matches(RunManifest(Generator("w", "0"), capture=Capture("nsys")), export) is None
     assert matches(FULL, tmp_path) is None
+
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "run-manifest.schema.json").read_text())
+RECORDS = (RunManifest, Generator, Data, ModelShape, Steps, Arithmetic, Cpu, Gpu, Epoch, Capture, Baseline, NvmlFile)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_published_schema_has_the_fields_of_the_code(record: Any) -> None:
+    published = SCHEMA if record is RunManifest else SCHEMA["$defs"][record.__name__]
+    assert set(published["properties"]) == {field.name for field in dataclasses.fields(record)}
+
+
+@pytest.mark.parametrize("manifest", [FULL, RunManifest(Generator("w", "0"))])
+def test_what_is_written_is_valid_by_the_published_schema(manifest: RunManifest) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads(to_json(manifest)), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema_version": 2},
+        {"generator": {"name": "x"}},
+        {"device": "tpu"},
+        {"steps": {"train": 1.5}},
+        {"epochs": [{"wall_ns": -1}]},
+        {"parameters": {"batch": [32]}},
+    ],
+)
+def test_the_published_schema_refuses_what_reading_refuses(change: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**MINIMAL, **change}, SCHEMA)
+    with pytest.raises(ManifestError):
+        parse(json.dumps({**MINIMAL, **change}))
+
+
+def test_the_page_about_manifests_lists_every_top_level_key_in_the_order_written() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "run-manifest.md").read_text()
+    example = page.split("```")[1]
+    keys = re.findall(r'^(?:{ |  )"(\w+)":', example, re.MULTILINE)
+    assert keys == list(json.loads(to_json(FULL)))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wallsplit.manifest import Baseline
-from wallsplit.perturbation import Verdict, perturbation
+from wallsplit.manifest import Baseline, Epoch, Generator, RunManifest
+from wallsplit.perturbation import Verdict, comparable, perturbation
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,13 @@ def test_slowdown_is_of_medians_and_its_bounds_are_of_the_extreme_runs() -> None
     assert found.slowdown_ratio == pytest.approx(0.10)
     assert found.lowest_ratio == pytest.approx(-0.50)
     assert found.highest_ratio == pytest.approx(0.50)
+
+
+def test_runs_are_compared_by_their_epochs_where_they_have_any() -> None:
+    writer = Generator("w", "0")
+    assert comparable(RunManifest(writer, wall_ns=9, epochs=(Epoch(3), Epoch(4)))) == ("sum of epochs", 7)
+    assert comparable(RunManifest(writer, wall_ns=9)) == ("whole run", 9)
+    assert comparable(RunManifest(writer)) is None
 
 
 runs = st.lists(st.integers(1, 10**12), min_size=1, max_size=6).map(tuple)

@@ -264,6 +264,26 @@ def test_ctrl_c_during_the_export_keeps_the_report(tmp_path: Path, traces: Path)
     assert not alive(exporting)
 
 
+def test_ctrl_c_in_a_later_run_keeps_nothing_of_an_earlier_one_under_its_name(tmp_path: Path, traces: Path) -> None:
+    pid_file, first = tmp_path / "pid", tmp_path / "first"
+    code = f"import os, pathlib, sys, time; first = pathlib.Path({str(first)!r})\n"
+    code += f"if first.exists() and 'UNDER_NSYS' in os.environ:\n    {SLEEPER}\nfirst.touch()"
+    nsys = fake_nsys(
+        tmp_path,
+        profile_body="subprocess.run(program, env=os.environ | {'UNDER_NSYS': '1'})\n"
+        "    pathlib.Path(output).write_text('report'); sys.exit()",
+    )
+    profiling = profiling_in_background(
+        nsys, traces, "--name", "x", "--baseline-runs", "2", *python_program(code, pid_file)
+    )
+    program = pid_in(pid_file)
+    profiling.send_signal(signal.SIGINT)
+    profiling.communicate(timeout=60)
+    assert profiling.returncode == 130
+    assert left_in(traces) == []
+    assert not alive(program)
+
+
 def test_a_full_disk_is_named(tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=4096))
     nsys = fake_nsys(tmp_path, profile_body="sys.exit(0)")

@@ -21,7 +21,7 @@ def test_every_parameter_of_a_workload_is_listed() -> None:
         assert listed == [parameter.name for parameter in workload.parameters]
 
 
-@pytest.mark.parametrize(("name", "extra"), [("numpy", "nvtx"), ("keras-cpu", "tensorflow"), ("iris-gpu", "torch")])
+@pytest.mark.parametrize(("name", "extra"), [("numpy", "profile"), ("keras-cpu", "tensorflow"), ("iris-gpu", "torch")])
 def test_the_extra_a_workload_needs_is_told_to_the_makefile(name: str, extra: str) -> None:
     assert CliRunner().invoke(workloads, ["--extra-of", name]).output == f"{extra}\n"
 

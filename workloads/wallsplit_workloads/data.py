@@ -57,19 +57,20 @@ def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
     if steps is not None:
         train = min(train, steps * batch)
         validation = min(validation, ceil(steps * VALIDATION_RATIO / (1 - VALIDATION_RATIO)) * batch)
-    scaled = (np.concatenate([images[:train], images[-validation:]]).reshape(-1, PIXELS) / np.float32(255)).astype("f4")
+    pixels = np.concatenate([images[:train], images[-validation:]]).reshape(-1, PIXELS).astype(np.float32)
+    scaled = pixels / np.float32(255)
     kept = np.concatenate([labels[:train], labels[-validation:]]).astype(np.int64)
     record = replace(record, train_samples=train, validation_samples=validation)
     return Split(scaled[:train], kept[:train], scaled[train:], kept[train:], record)
 
 
 def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images (n, 784) and labels (n,): one random prototype a class, its pixels dropped and noise added; learnable."""
+    """Images (n, 784) and labels (n,): a quarter of the pixels show the class's random prototype, the rest is noise."""
     generator = np.random.default_rng(seed)
     prototypes = generator.integers(0, 256, (CLASSES, PIXELS), dtype=np.uint8)
     labels = generator.integers(0, CLASSES, samples, dtype=np.uint8)
     images = generator.integers(0, 256, (samples, PIXELS), dtype=np.uint8)
-    shown = generator.integers(0, 8, (samples, PIXELS), dtype=np.uint8) == 0  # an eighth of the prototype's pixels
+    shown = generator.integers(0, 4, (samples, PIXELS), dtype=np.uint8) == 0
     np.copyto(images, prototypes[labels], where=shown)
     return images, labels
 

@@ -33,11 +33,11 @@ class CompressedImages:
 
 def run(context: RunContext) -> Result:
     """Train the MNIST MLP from a DataLoader over slow samples."""
-    import torch
-
     batch, workers, pinned = context.integer("batch"), context.integer("workers"), context.flag("pin_memory")
     if pinned and context.device == "cpu":
         raise WallsplitError("pin_memory=true: only memory that a GPU reads is pinned; add device=cuda")
+    import torch
+
     device = torch_training.set_up(context)
     split = mnist(context.data_path, batch, context.optional_integer("steps"))
     loader = torch.utils.data.DataLoader(

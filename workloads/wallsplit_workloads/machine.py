@@ -22,22 +22,9 @@ _ZEN_BEFORE_5 = ("23", "25")  # CPU families
 _FMA_UNITS = 2  # of every core with FMA that this study meets: Haswell, Zen 2, Neoverse N1 and later
 
 # FP32 lanes of one SM by compute capability: CUDA C++ Programming Guide, "Arithmetic Instructions".
-_LANES_PER_SM = {
-    (6, 0): 64,
-    (6, 1): 128,
-    (6, 2): 128,
-    (7, 0): 64,
-    (7, 2): 64,
-    (7, 5): 64,
-    (8, 0): 64,
-    (8, 6): 128,
-    (8, 7): 128,
-    (8, 9): 128,
-    (9, 0): 128,
-    (10, 0): 128,
-    (10, 3): 128,
-    (12, 0): 128,
-}
+_LANES_PER_SM = dict.fromkeys(((6, 0), (7, 0), (7, 2), (7, 5), (8, 0)), 64) | dict.fromkeys(
+    ((6, 1), (6, 2), (8, 6), (8, 7), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1)), 128
+)
 
 
 def cpu() -> Cpu:

@@ -43,7 +43,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
     return RunManifest(
         generator=Generator("wallsplit", wallsplit.__version__),
         workload=workload.name,
-        parameters=_recorded(values),
+        parameters=_recorded(workload, values),
         seed=context.integer("seed"),
         device=device,
         data=result.data,
@@ -89,6 +89,7 @@ def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
     return f"{extra}-gpu" if device_of(workload, values) == "gpu" else extra
 
 
-def _recorded(values: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The values as the manifest may hold them: of the user's data path, the last part only."""
-    return {name: Path(str(v)).name if name == "data" and v is not None else v for name, v in values.items()}
+def _recorded(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The values as the manifest may hold them: of a path on the user's disk, the last part only."""
+    paths = {parameter.name for parameter in workload.parameters if parameter.kind is Path}
+    return {name: Path(str(v)).name if name in paths and v is not None else v for name, v in values.items()}

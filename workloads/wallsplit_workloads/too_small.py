@@ -18,11 +18,11 @@ LAYERS = (784, *[16] * 8, 10)  # deep and narrow: many operations, little in eac
 
 def run(context: RunContext) -> Result:
     """Train a deep, narrow MLP on whole batches that are on the device already."""
-    import torch
-
     batch, graphed, marks = context.integer("batch"), context.flag("cuda_graph"), context.marks
     if graphed and context.device == "cpu":
         raise WallsplitError("cuda_graph=true: a CPU has no CUDA graphs; add device=cuda, or try a bigger batch")
+    import torch
+
     device = torch_training.set_up(context)
     split = mnist(context.data_path, batch, context.optional_integer("steps"))
     steps = len(split.x_train) // batch  # a CUDA graph has one shape, so the smaller last batch is left out
@@ -58,17 +58,17 @@ def replayed(model: Any, optimizer: Any, marks: Marks, x: Any, y: Any) -> Callab
     """
     import torch
 
-    x, y, unmarked = x.clone(), y.clone(), Marks()
+    x, y = x.clone(), y.clone()
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for _ in range(3):
-            torch_training.step(unmarked, model, optimizer, x, y)
+            torch_training.step(marks, model, optimizer, x, y)
     torch.cuda.current_stream().wait_stream(stream)
     optimizer.zero_grad(set_to_none=True)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        loss = torch_training.step(unmarked, model, optimizer, x, y)
+        loss = torch_training.step(marks, model, optimizer, x, y)
 
     def train(new_x: Any, new_y: Any) -> Any:
         with marks("replay"):

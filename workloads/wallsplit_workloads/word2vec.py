@@ -30,7 +30,7 @@ def run(context: RunContext) -> Result:
         negative=5,
         sg=1,
         min_count=1,
-        seed=context.integer("seed") or 1,
+        seed=context.integer("seed"),
         workers=workers,
         batch_words=batch,
         epochs=context.integer("epochs"),

@@ -32,14 +32,14 @@ class Axis:
         ticks = np.unique(np.concatenate([start, end]))
         return cls(threads, 0, 2 * len(ticks) + 1, ticks)
 
-    def knows(self, thread: Ints) -> Ints:
-        """Return the positions in `thread` of threads that are on this axis."""
+    def number(self, thread: Ints) -> Ints:
+        """Return each thread's number on this axis, -1 for a thread that is not on it."""
         number = np.searchsorted(self.threads, thread)
-        return np.flatnonzero(np.append(self.threads, -1)[number] == thread)
+        number[np.append(self.threads, -1)[number] != thread] = -1
+        return number
 
-    def place(self, thread: Ints, time: Ints) -> Ints:
-        """Return the integers for pairs of a known thread and any time."""
-        number = np.searchsorted(self.threads, thread)
+    def place(self, number: Ints, time: Ints) -> Ints:
+        """Return the integers for pairs of a thread's number and any time."""
         if self.ticks is None:
             offset = np.clip(time, self.earliest, self.earliest + self.span - 1) - self.earliest
         else:  # odd on a tick, even between two

@@ -15,7 +15,8 @@ def nesting(thread: Ints, start: Ints, end: Ints, outer_first: Ints) -> tuple[In
     cross or have length zero take the general one.
     """
     axis = Axis.over(thread, start, end)
-    begins, ends = axis.place(thread, start), axis.place(thread, end)
+    number = axis.number(thread)
+    begins, ends = axis.place(number, start), axis.place(number, end)
     order = _outer_first(begins, ends, outer_first)
     begins, ends, length, thread = begins[order], ends[order], (end - start)[order], thread[order]
     depth, parent = _proper(begins, ends)
@@ -46,6 +47,7 @@ def _proper(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
     """Return (level, parent or -1), right where ranges nest: a range is inside all before it that have not ended."""
     index = np.arange(len(begins))
     level = index - np.searchsorted(np.sort(ends, kind="stable"), begins, "right")
+    level = np.maximum(level, 0)  # ranges of length zero end before they are counted
     shallow = level.max(initial=0) < 1 << 16
     by_level = np.argsort(level.astype(np.uint16) if shallow else level, kind="stable")  # 16 bits: a radix sort
     key = (level * len(begins) + index)[by_level]

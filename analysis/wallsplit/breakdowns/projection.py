@@ -12,6 +12,10 @@ BLOCK = 1 << 18
 """Ranges looked up at a time: bounds the memory, and the block stays in the processor's cache."""
 
 
+Blocks = Iterator[tuple[Ints, Ints, Ints]]
+"""Ranges a block at a time: row, start and end on the calls' axis."""
+
+
 @dataclass(frozen=True)
 class Ranges:
     """Annotated ranges [start, end] of a thread, one entry each."""
@@ -20,12 +24,13 @@ class Ranges:
     start: Ints
     end: Ints
 
-    def blocks(self, axis: Axis) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def blocks(self, axis: Axis) -> Blocks:
         """Yield (row, start, end) of the ranges whose thread is on `axis`, times placed there, a block at a time."""
         for at in range(0, len(self.thread), BLOCK):
             thread, start, end = (column[at : at + BLOCK] for column in (self.thread, self.start, self.end))
-            rows = axis.knows(thread)
-            yield rows + at, axis.place(thread[rows], start[rows]), axis.place(thread[rows], end[rows])
+            number = axis.number(thread)
+            rows = np.flatnonzero(number >= 0)
+            yield rows + at, axis.place(number[rows], start[rows]), axis.place(number[rows], end[rows])
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,8 @@ def project(calls: Calls, ranges: Ranges) -> Projection:
     A call inside an earlier one breaks that order: such calls are counted apart, by dominance.
     """
     axis = Axis.over(calls.thread, calls.start, calls.end)
-    begins, ends = axis.place(calls.thread, calls.start), axis.place(calls.thread, calls.end)
+    number = axis.number(calls.thread)
+    begins, ends = axis.place(number, calls.start), axis.place(number, calls.end)
     order = np.lexsort((ends, begins))
     begins, ends, calls = begins[order], ends[order], calls.take(order)
     rising = ends >= np.maximum.accumulate(ends)
@@ -74,16 +80,15 @@ def project(calls: Calls, ranges: Ranges) -> Projection:
     return _merge(found, _nested(calls.take(within), begins[within], ends[within], ranges.blocks(axis)))
 
 
-Blocks = Iterator[tuple[Ints, Ints, Ints]]
-
-
 def _following(calls: Calls, begins: Ints, ends: Ints, blocks: Blocks) -> Projection:
     """Return the projection on calls whose begins and ends both rise: those inside a range are a slice."""
     parts = [np.empty((3, 0), np.int64)]
+    next_begin = np.append(begins, np.iinfo(np.int64).max)
     for rows, start, end in blocks:
-        low, high = np.searchsorted(begins, start, "left"), np.searchsorted(ends, end, "right")
-        some = high > low
-        parts.append(np.stack([rows[some], low[some], high[some]]))
+        low = np.searchsorted(begins, start, "left")
+        some = np.flatnonzero(next_begin[low] <= end)  # half of the ranges go here, before the second search
+        high = np.searchsorted(ends, end[some], "right")
+        parts.append(np.stack([rows[some], low[some], high])[:, high > low[some]])
     rows, low, high = np.concatenate(parts, axis=1)
     before = np.concatenate([[0], np.cumsum(calls.operations)])
     first = slice_extremes(calls.first, low, high, "min")

@@ -58,4 +58,4 @@ def with_share(summary: pl.DataFrame) -> pl.DataFrame:
 
 def largest_first(summary: pl.DataFrame, total: str, *names: str) -> pl.DataFrame:
     """Return `summary` by falling `total`, equal ones by `names`: the same order on every run."""
-    return summary.sort(total, *names, descending=[True, *(False for _ in names)])
+    return summary.sort(total, *names, descending=[True, *(False for _ in names)], nulls_last=True)

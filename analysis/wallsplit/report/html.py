@@ -14,7 +14,7 @@ from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import Link, Report
-from wallsplit.text import for_people, visible
+from wallsplit.text import PROSE, for_people, visible
 from wallsplit.units import ns
 
 MARK = '<meta name="generator" content="wallsplit '
@@ -56,6 +56,7 @@ def _environment() -> Environment:
         "href": lambda link: f"{quote(link.stem)}.html",
         "is_link": lambda cell: isinstance(cell, Link),
         "people": for_people,
+        "prose": lambda text: for_people(text, PROSE),
         "image": _image,
         "per_cent": lambda ratio: f"{ratio * 100:.4f}%",
         "ns": ns,

@@ -7,7 +7,7 @@ from typing import Any
 
 from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
-from wallsplit.analysis import Analysis, Ledger, Window
+from wallsplit.analysis import Analysis, Failure, Ledger, Outcome, Window
 from wallsplit.manifest import to_value
 from wallsplit.report.sections.remarks import all_notes
 
@@ -27,17 +27,15 @@ TABLES = (
 """The tables of every trace, in the document's order; a table of the analysis that is not here comes after them."""
 
 
-def document(analyses: Sequence[Analysis], errors: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Return the document of several traces; `errors` are (path, message) of those that failed.
+def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the document of several traces, in the order given; of a failed one it holds path and error.
 
     Times are integers in ns, None is not measured, and no number is infinite or NaN.
     """
-    traces = [_trace(analysis) for analysis in analyses]
-    failed = [{"path": _path(path), "error": message} for path, message in errors]
     return {
         "schema_version": SCHEMA_VERSION,
         "generator": {"name": "wallsplit", "version": __version__},
-        "traces": [*traces, *failed],
+        "traces": [_failure(one) if isinstance(one, Failure) else _trace(one) for one in outcomes],
         "comparison": None,
     }
 
@@ -45,6 +43,10 @@ def document(analyses: Sequence[Analysis], errors: Sequence[tuple[str, str]] = (
 def text(document: dict[str, Any]) -> str:
     """Return the document as indented ASCII JSON with a final newline: no byte of it acts on a terminal."""
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {"path": _path(failure.path), "error": _path(failure.message)}
 
 
 def _trace(analysis: Analysis) -> dict[str, Any]:
@@ -111,6 +113,6 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _path(path: str) -> str:
-    """Return the path as given; bytes that are no UTF-8 as escapes, since JSON has no other place for them."""
-    return path.encode("utf-8", "backslashreplace").decode()
+def _path(text: str) -> str:
+    """Return a text with a path in it; bytes that are no UTF-8 as escapes, since JSON has no place for them."""
+    return text.encode("utf-8", "backslashreplace").decode()

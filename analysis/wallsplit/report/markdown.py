@@ -7,7 +7,7 @@ from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text
 from wallsplit.report.document import Block, Cell, Column, Facts, Link, Paragraph, Remarks, Report, Section, Table
-from wallsplit.text import visible
+from wallsplit.text import PROSE, for_people
 
 MARK = "<!-- generator: wallsplit "
 """What every file of ours carries near its top: such a file may be overwritten."""
@@ -44,7 +44,7 @@ def figures(report: Report) -> tuple[Figure, ...]:
 
 def escape(text: str) -> str:
     """Return text that Markdown shows as it is: no markup, link, HTML or table cell begins or ends in it."""
-    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), visible(text))
+    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), for_people(text, PROSE))
 
 
 def _section(section: Section, stem: str) -> list[str]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import Cell, Column, Paragraph, Remarks, Report, Section, Table
-from wallsplit.text import for_people, shorten
+from wallsplit.text import PROSE, for_people, shorten
 from wallsplit.units import apportion, ns
 
 WIDTH = 80
@@ -61,7 +61,7 @@ class _Renderer:
         return Group(*parts)
 
     def section(self, section: Section) -> list[RenderableType]:
-        if section.key == "notes":
+        if section.key in ("notes", "further_notes"):
             remarks = (block for block in section.blocks if isinstance(block, Remarks))
             notes = [note for block in remarks for note in block.notes]
             return [*(self.note(*_LEVELS[note.level], note.text) for note in notes), ""]
@@ -80,7 +80,7 @@ class _Renderer:
         return Text.assemble((level, style), ": ", self.plain(text))
 
     def plain(self, text: str) -> str:
-        text = for_people(text, 10_000)
+        text = for_people(text, PROSE)
         return text.translate(_ASCII).encode("ascii", "backslashreplace").decode() if self.ascii_only else text
 
     def bars(self, bars: Bars) -> list[RenderableType]:

@@ -1,5 +1,6 @@
 """SQLite exports: opened read-only and immutable, real tables only, never a write beside the file."""
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,12 @@ import polars as pl
 
 from wallsplit.errors import TraceError
 from wallsplit.trace.identify import check_sqlite_file
+from wallsplit.trace.pages import read_table
 from wallsplit.trace.stamp import stamp
+from wallsplit.trace.tables import affinity, table_info
 
 BATCH_ROWS = 100_000
+THREADS = min(4, os.cpu_count() or 1)
 LIMITS = {
     # A hostile schema must not cost more than its file's size: no attached files, small expressions, bounded texts.
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
@@ -44,7 +48,8 @@ class SqliteSource:
         schema = self.tables[table]
         picked = pl.Schema({name: schema[name] for name in columns})
         try:
-            return self._read_rows(table, picked)
+            pages = read_table(self.path, table_info(self._db, table), columns, THREADS)
+            return self._read_rows(table, picked) if pages is None else pages.cast(picked)
         except sqlite3.Error as error:
             raise self._damaged(error) from None
 
@@ -128,13 +133,10 @@ def _tables(db: sqlite3.Connection) -> tuple[dict[str, pl.Schema], frozenset[str
 
 
 def _column_type(declared: str) -> pl.DataType:
-    """Return the type of a column by SQLite's affinity rules (https://www.sqlite.org/datatype3.html, 3.1)."""
-    upper = declared.upper()
-    if "INT" in upper or upper == "":
+    kind = affinity(declared)
+    if kind == "INTEGER":
         return pl.Int64()
-    if any(word in upper for word in ("CHAR", "CLOB", "TEXT", "BLOB")):
-        return pl.Categorical()
-    return pl.Float64()
+    return pl.Categorical() if kind in ("TEXT", "BLOB") else pl.Float64()
 
 
 def _as_text(value: object) -> str:

@@ -117,7 +117,7 @@ def as_printed(value: Cell, theirs: str, report: Report) -> bool:
         return theirs in ("", "0.0")
     if isinstance(value, int) and "." not in theirs:
         return value == int(theirs)
-    half = 0.5 * 10**-report.decimals
+    half: float = 0.5 * 10**-report.decimals
     return abs(float(value) * report.scale - float(theirs)) <= half * 1.001  # their last digit of a large float
 
 

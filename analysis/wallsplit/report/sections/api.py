@@ -72,13 +72,10 @@ def _classes(frame: pl.DataFrame, only: Ledger | None) -> list[tuple[str, int | 
 
 
 def _exposures(analysis: Analysis, top: int) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for ledger in analysis.ledgers:
-        for name in ledger.api_exposure:
-            cells = _exposure_cells(ledger, name.removeprefix("cuda."))
-            rows.append((ledger_label(analysis, ledger), name.removeprefix("cuda."), *cells))
+    pairs = [(ledger, name.removeprefix("cuda.")) for ledger in analysis.ledgers for name in ledger.api_exposure]
+    rows = tuple((ledger_label(analysis, x), name, *_exposure_cells(x, name)) for x, name in pairs[:top])
     columns = (Column("ledger"), Column("class"), *_EXPOSURE_COLUMNS)
-    return Table("Hidden and exposed time of each class", columns, tuple(rows[:top]), len(rows))
+    return Table("Hidden and exposed time of each class", columns, rows, len(pairs))
 
 
 def _exposure_cells(ledger: Ledger | None, api_class: str) -> tuple[Cell, Cell, Cell]:

@@ -7,9 +7,15 @@ BANNER = "Reconstructed trace: written from published figures, not recorded. Eve
 
 
 def remarks(analysis: Analysis, _top: int) -> Section | None:
-    """Return the notes, the gravest first; None without any."""
-    notes = _gravest_first(analysis)
+    """Return what must be known before the numbers are believed, the gravest first; None without any."""
+    notes = tuple(note for note in _gravest_first(analysis) if note.level != "info")
     return Section("notes", "Notes", (Remarks(notes),)) if notes else None
+
+
+def further_remarks(analysis: Analysis, _top: int) -> Section | None:
+    """Return the notes that change nothing about the numbers; None without any."""
+    notes = tuple(note for note in analysis.notes if note.level == "info")
+    return Section("further_notes", "Further notes", (Remarks(notes),)) if notes else None
 
 
 def all_notes(analysis: Analysis) -> tuple[Note, ...]:

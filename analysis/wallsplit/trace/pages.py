@@ -1,0 +1,144 @@
+"""Whole columns of an SQLite table, decoded straight from the file's pages: no Python object per value.
+
+What is not an ordinary table of integers, reals and UTF-8 texts is left to sqlite3.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from wallsplit.trace.btree import Integers, PageFile, UnreadableError
+from wallsplit.trace.cells import cells_of
+from wallsplit.trace.interning import PADDING, Interner
+from wallsplit.trace.records import Column, RecordReader
+from wallsplit.trace.tables import TableInfo
+
+Mask: TypeAlias = NDArray[np.bool_]
+PolarsType: TypeAlias = pl.DataType | type[pl.DataType]
+Part: TypeAlias = tuple[slice, Mapping[str, Interner]]  # rows that one thread read, and the texts their codes mean
+
+_DTYPES = {"INTEGER": np.int64, "NUMERIC": np.int64, "REAL": np.float64, "TEXT": np.uint32}
+_FEWEST_PAGES = 64  # for a thread of their own
+
+
+def read_table(
+    path: Path,
+    table: TableInfo,
+    columns: Sequence[str],
+    threads: int = 2,
+    text: PolarsType = pl.Categorical,
+    window: tuple[str, int, int] | None = None,
+) -> pl.DataFrame | None:
+    """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
+
+    A `window` (column, from, to) keeps the rows with from ≤ column < to; pages that hold none of them are not decoded.
+
+    Equal to what `SELECT` gives, invalid UTF-8 replaced by U+FFFD. None, for sqlite3 to read instead, is returned for
+    everything out of the ordinary: a table WITHOUT ROWID, virtual or generated columns, a column of blobs or of values
+    of several types, another text encoding, a format or a journal we do not know.
+
+    Raises:
+        TraceError: the file is truncated, or its pages contradict each other.
+    """
+    needed = columns if window is None else (*columns, window[0])
+    if not _is_ordinary(table, needed) or _has_journal(path):
+        return None
+    try:
+        inside = None if window is None else _inside(path, table, threads, *window)
+        return _read(path, table, columns, threads, text, inside)
+    except UnreadableError:
+        return None
+
+
+def _read(
+    path: Path, table: TableInfo, columns: Sequence[str], threads: int, text: PolarsType, inside: Mask | None = None
+) -> pl.DataFrame:
+    with PageFile(path) as file:
+        leaves, counts = file.leaves(table.root_page)
+        if inside is not None and len(inside) != counts.sum():
+            raise file.corrupt("it changed while it was read")
+        if inside is not None and len(inside):
+            kept = np.logical_or.reduceat(inside, np.cumsum(counts) - counts)
+            inside = inside[np.repeat(kept, counts)]
+            leaves, counts = leaves[kept], counts[kept]
+        outputs = [_column(table, name, int(counts.sum())) for name in columns]
+        parts = _decode(file, leaves, counts, outputs, threads)
+    series = []
+    while outputs:  # one at a time: a column lies in memory twice only while it is copied
+        column = outputs.pop(0)
+        series.append(_text_series(column, parts, text) if column.affinity == "TEXT" else _series(column))
+    frame = pl.DataFrame(series)
+    return frame if inside is None else frame.filter(pl.Series(inside))
+
+
+def _inside(path: Path, table: TableInfo, threads: int, column: str, start: int, end: int) -> Mask:
+    """Which rows of the table lie in the window."""
+    values = _read(path, table, [column], threads, pl.String)[column]
+    inside: Mask = values.is_between(start, end, closed="left").fill_null(value=False).to_numpy()
+    return inside
+
+
+def _column(table: TableInfo, name: str, rows: int) -> Column:
+    position = table.columns.index(name)
+    kind = table.affinity(position)
+    values = np.empty(rows, _DTYPES[kind])
+    nulls = np.zeros(rows, np.bool_)
+    return Column(name, position, kind, table.defaults[position], position == table.rowid_column, values, nulls)
+
+
+def _decode(file: PageFile, leaves: Integers, counts: Integers, columns: Sequence[Column], threads: int) -> list[Part]:
+    """Fills the columns from the leaves, in runs of equal length, one per thread."""
+    firsts = np.concatenate(([0], np.cumsum(counts)))
+    runs = max(1, min(threads, len(leaves) // _FEWEST_PAGES))
+    bounds = [len(leaves) * run // runs for run in range(runs + 1)]
+
+    def decode_run(first_leaf: int, last_leaf: int) -> Part:
+        reader = RecordReader(file, columns)
+        buffer = np.zeros(min(file.block_pages, last_leaf - first_leaf) * file.page_size + PADDING, np.uint8)
+        for first in range(first_leaf, last_leaf, file.block_pages):
+            last = min(first + file.block_pages, last_leaf)
+            file.read(leaves[first:last], buffer)
+            rows = slice(int(firsts[first]), int(firsts[last]))
+            reader.decode(cells_of(file, buffer, counts[first:last]), rows)
+        return slice(int(firsts[first_leaf]), int(firsts[last_leaf])), reader.texts
+
+    if runs == 1:
+        return [decode_run(0, len(leaves))]
+    with ThreadPoolExecutor(runs) as pool:
+        return list(pool.map(decode_run, bounds[:-1], bounds[1:]))
+
+
+def _series(column: Column) -> pl.Series:
+    values = pl.Series(column.name, column.values)
+    if not column.nulls.any():
+        return values
+    return pl.select(pl.when(~pl.Series(column.nulls)).then(values).alias(column.name)).to_series()
+
+
+def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
+    """The texts of all threads under one numbering, by value; each row's text is then picked by its code."""
+    distinct = [interners[column.name].texts for _, interners in parts]
+    texts = pl.Series(column.name, [text.decode("utf-8", "replace") for run in distinct for text in run], pl.String)
+    ranks = (texts.rank("dense") - 1).cast(pl.UInt32).to_numpy()
+    firsts = np.cumsum([0, *map(len, distinct)])
+    for (rows, _), run, first in zip(parts, distinct, firsts.tolist(), strict=False):
+        if run:
+            codes = column.values[rows]
+            np.take(ranks[first:], codes, out=codes, mode="clip")
+    return texts.unique().sort().cast(dtype).gather(_series(column)).alias(column.name)
+
+
+def _is_ordinary(table: TableInfo, columns: Sequence[str]) -> bool:
+    affinities = {table.affinity(table.columns.index(name)) for name in columns}
+    return table.plain and table.root_page > 1 and "BLOB" not in affinities and len(columns) > 0
+
+
+def _has_journal(path: Path) -> bool:
+    """Whether the file is only part of the database: the rest is in a journal beside it."""
+    beside = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
+    return any(journal.exists() and journal.stat().st_size for journal in beside)

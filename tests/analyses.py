@@ -1,0 +1,145 @@
+"""Hand-made analyses: values a test can read, without a trace behind them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from wallsplit import schema
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
+from wallsplit.analysis import Analysis, Exposure, Ledger, Note, Window
+from wallsplit.headline import headline
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "\"'><svg onload=alert(3)>",
+    "</style></title></textarea><!-- ]]>",
+    "{{ 7 * 7 }}{% raw %}",
+    "a|b||c\\|d\\",
+    "`code` **bold** _em_ ~~gone~~ [link](javascript:alert(4)) ](x) ![i](http://example.org/i.png)",
+    "http://example.org www.example.org :smile: $x^2$ $$ @someone #1 <https://example.org>",
+    "[red]markup[/red] [link=file:///etc/passwd]x[/link]",
+    "\x1b[31mred\x1b]0;title\x07 \x9b31m",
+    "nul\x00 tab\t cr\r lf\n vt\x0b",
+    "\u202eevil\u2066 \u200f \u2028 \u2029",
+    "=cmd|'/c calc'!A1",
+    "+1",
+    "-1",
+    "@sum(A1)",
+    "漢字 кириллица 🙂",
+    "# heading",
+    "x" * 100_000,
+)
+"""Names that mean something to some output."""
+
+
+def ledger(device: int | None = 0, *, pid: int = 100, complete: bool | None = True, **times: int) -> Ledger:
+    """Return a ledger of the accounts given, `gpu_kernel=1` for `gpu.kernel`; the others are 0."""
+    given = {name.replace("_", ".", 1): time for name, time in times.items()}
+    accounts: dict[str, int | None] = {account: given.get(account, 0) for account in ACCOUNTS}
+    busy = sum(given.get(account, 0) for account in GPU_ACCOUNTS)
+    exposed = {a: Exposure(2 * t, t, t) for a, t in given.items() if a.startswith("cuda.") and t}
+    exposed = {a: e for a, e in exposed.items() if a not in ("cuda.profiler", "cuda.latency")}
+    return Ledger(pid, device, sum(given.values()), accounts, busy, busy, complete, 1.0, True, 1.0, exposed)
+
+
+def cpu_ledger(wall_ns: int) -> Ledger:
+    """Return the ledger of a run without CUDA."""
+    accounts: dict[str, int | None] = {**dict.fromkeys(ACCOUNTS), "host": wall_ns}
+    return Ledger(100, None, wall_ns, accounts, None, None, None, None, None, None, {})
+
+
+def summary(frame_schema: pl.Schema, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return a frame of the schema: of each row what is given, 1 in other numbers, null in other texts."""
+    defaults = {name: 1 if kind.is_numeric() else None for name, kind in frame_schema.items()}
+    return pl.DataFrame([{**defaults, **row} for row in rows], schema=frame_schema)
+
+
+def analysis(*ledgers: Ledger, names: Sequence[str] = ("kernel_a", "kernel_b"), window: str = "cuda") -> Analysis:
+    """Return an analysis of the ledgers; `names` are the names in every table, in notes and of the program."""
+    whole = Window(window, 0, max((x.wall_ns for x in ledgers), default=0)) if ledgers else None
+    return Analysis(
+        path="/some/folder/run.sqlite",
+        size_bytes=123_456,
+        format="nsys-sqlite",
+        headline=headline(ledgers, whole),
+        nsys_version="2025.1.3.140",
+        schema_version="3.17.2",
+        gpus=_gpus(sorted({x.device for x in ledgers if x.device is not None})),
+        processes=pl.DataFrame({"pid": [x.pid for x in ledgers], "name": names[0]}, schema=schema.PROCESSES),
+        window=whole,
+        window_is_explicit=False,
+        ledgers=ledgers,
+        tables=_tables(names),
+        notes=(Note("info", "Nothing to worry about."), *(Note("warning", name) for name in names[2:])),
+    )
+
+
+def usual() -> Analysis:
+    """Return what most people will see: one GPU, all recorded."""
+    return analysis(
+        ledger(gpu_kernel=1_734_000_000, gpu_memcpy=65_000_000, cuda_launch=499_000_000, host=1_063_000_000)
+    )
+
+
+def incomplete() -> Analysis:
+    """Return one GPU of whose work a part was not recorded."""
+    return analysis(ledger(complete=False, gpu_kernel=300, cuda_launch=200, host=500))
+
+
+def without_gpu_rows() -> Analysis:
+    """Return CUDA calls without any GPU row."""
+    return analysis(ledger(None, complete=False, cuda_launch=134_000_000, host=866_000_000))
+
+
+def cpu_run() -> Analysis:
+    """Return a run that never called CUDA."""
+    return replace(analysis(cpu_ledger(5_000_000_000), window="nvtx"), tables=dict.fromkeys(_tables(("x",))))
+
+
+def two_gpus() -> Analysis:
+    """Return one process on two GPUs."""
+    return analysis(ledger(0, gpu_kernel=80, gpu_comm=5, host=15), ledger(1, gpu_kernel=60, gpu_comm=15, host=25))
+
+
+def hostile(names: Sequence[str] = HOSTILE) -> Analysis:
+    """Return an analysis whose every text is hostile, or one of as many other names."""
+    found = analysis(*usual().ledgers, names=names)
+    return replace(
+        found,
+        path=f"/some/folder/{names[0].replace('/', '')}`|\x1b\u202e.sqlite",
+        gpus=found.gpus.with_columns(pl.lit(names[0]).alias("name"), pl.lit(names[5]).alias("compute_capability")),
+        nsys_version=names[1],
+        reconstructed=True,
+        assumptions=tuple(names),
+    )
+
+
+ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, hostile, analysis)
+"""One of each kind; the last has no ledger at all."""
+
+
+def _gpus(devices: Sequence[int]) -> pl.DataFrame:
+    known = {"name": "NVIDIA Model 1", "sm_count": 48, "clock_hz": 1_770_000_000, "memory_bytes": 8_589_934_592}
+    nothing = dict.fromkeys(schema.GPUS.names())
+    return pl.DataFrame([{**nothing, **known, "device": device} for device in devices], schema=schema.GPUS)
+
+
+def _tables(names: Sequence[str]) -> dict[str, pl.DataFrame | None]:
+    api = [{"name": n, "class": ("launch", "memcpy", "sync")[i % 3], "total_ns": 100 - i} for i, n in enumerate(names)]
+    pairs = [{"api_name": name, "kernel_name": name, "queue_med_ns": None} for name in names]
+    ranges = [{"range": name, "style": "PushPop"} for name in names]
+    return {
+        "api_summary": summary(schema.API_SUMMARY, api),
+        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name} for name in names]),
+        "memory_time_summary": summary(schema.MEMORY_TIME_SUMMARY, [{"operation": "[CUDA memset]"}]),
+        "memory_size_summary": summary(schema.MEMORY_SIZE_SUMMARY, [{"operation": "[CUDA memset]"}]),
+        "launches": summary(schema.LAUNCHES, [{**pair, "shared_call": False} for pair in pairs]),
+        "nvtx_summary": summary(schema.NVTX_SUMMARY, ranges),
+        "nvtx_gpu_projection": summary(schema.NVTX_GPU_PROJECTION, ranges),
+        "osrt_summary": summary(schema.OSRT_SUMMARY, [{"name": name} for name in names]),
+        "graph_replays": schema.empty(schema.GRAPH_REPLAY_SUMMARY),
+        "anomalies": summary(schema.ANOMALIES, [{"kind": "kernel_without_api_call", "detail": n} for n in names]),
+    }

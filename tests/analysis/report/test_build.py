@@ -1,0 +1,107 @@
+"""Reports as values: sections, figures, file names."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from analyses import ALL, HOSTILE, hostile, two_gpus, usual
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.analysis import Analysis
+from wallsplit.figures import FIGURES
+from wallsplit.figures.drawing import HEADLINE
+from wallsplit.parts import MEANINGS, PARTS
+from wallsplit.report.build import report
+from wallsplit.report.document import Column, Section, Table
+from wallsplit.report.files import files, stems
+from wallsplit.report.index import index
+from wallsplit.report.sections import SECTIONS
+
+
+def test_every_account_is_in_one_part_and_has_a_meaning() -> None:
+    assert tuple(account for part in PARTS for account in part.accounts) == ACCOUNTS
+    assert tuple(MEANINGS) == ACCOUNTS
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("make", ALL)
+def test_a_section_copes_with_every_analysis(
+    section: Callable[[Analysis, int], Section | None], make: Callable[[], Analysis]
+) -> None:
+    made = section(make(), 3)
+    assert made is None or (made.key.isidentifier() and made.blocks)
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_rows_fit_their_columns(make: Callable[[], Analysis]) -> None:
+    tables = [b for section in report(make()).sections for b in section.blocks if isinstance(b, Table)]
+    for table in tables:
+        assert {len(row) for row in table.rows} <= {len(table.columns)}
+        assert len(table.rows) - len(table.group_rows) <= table.total_rows
+
+
+def test_section_keys_are_distinct() -> None:
+    keys = [section.key for section in report(hostile()).sections]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_figure_opens_the_section_it_names() -> None:
+    found = report(usual())
+    known = {HEADLINE, *(section.key for section in found.sections)}
+    assert {figure.section for draw in FIGURES if (figure := draw(usual()))} <= known
+
+
+def test_the_top_rows_are_counted_against_all() -> None:
+    table = Table("Kernels", (Column("name"),), (("a",), ("b",)), 143)
+    assert table.full_caption == "Kernels: top 2 of 143"
+    assert replace(table, total_rows=2).full_caption == "Kernels"
+
+
+def test_a_report_is_two_pages_and_the_figures_of_one() -> None:
+    names = [file.name for file in files(report(usual()), "run")]
+    assert names == ["run.html", "run.md", "run.ledger.svg", "run.api_exposure.svg", "run.launches.svg"]
+
+
+def test_files_are_utf8_with_line_feeds_and_carry_their_mark() -> None:
+    for file in files(report(hostile()), "run"):
+        assert b"\r" not in file.content
+        assert file.content.decode().endswith("\n")
+        assert file.mark in file.content[:4096]
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a/x.sqlite"], ("x",)),
+        (["a/x.sqlite", "b/y.sqlite"], ("x", "y")),
+        (["a/x.sqlite", "b/x.sqlite"], ("a-x", "b-x")),
+        (["a/X.sqlite", "b/x.sqlite"], ("a-X", "b-x")),
+        (["a/index.sqlite"], ("a-index",)),
+        (["a/x.sqlite", "a/x.nsys-rep"], ("a-x", "a-x-2")),
+        (["a/a-x.sqlite", "a/x.sqlite", "b/x.sqlite"], ("a-a-x", "a-x", "b-x")),
+    ],
+)
+def test_reports_never_share_a_name(paths: list[str], expected: tuple[str, ...]) -> None:
+    found = stems(paths)
+    assert len(set(found)) == len(paths)
+    if paths[0] != "a/a-x.sqlite":
+        assert found == expected
+
+
+def test_an_index_has_a_row_per_trace_and_lists_the_failed() -> None:
+    found = index([usual(), two_gpus()], ["one", "two"], [("/some/folder/x.sqlite", "is empty")])
+    assert found.headline == "3 traces, 1 failed"
+    table = found.sections[0].blocks[0]
+    assert isinstance(table, Table)
+    assert len(table.rows) == 2
+
+
+def test_hostile_names_reach_no_file_name() -> None:
+    assert stems([f"/x/{HOSTILE[9]}.sqlite"]) == ("x1b[31mred_x1b]0;title_x07__x9b31m",)
+
+
+def test_matplotlib_is_not_imported_before_something_is_drawn() -> None:
+    code = "import sys, wallsplit.report.files, wallsplit.report.terminal; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}).returncode == 0

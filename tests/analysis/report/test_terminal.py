@@ -1,0 +1,108 @@
+"""The report on a terminal."""
+
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from analyses import ALL, HOSTILE, hostile, incomplete, two_gpus, usual, without_gpu_rows
+from wallsplit.analysis import Analysis
+from wallsplit.report.build import report
+from wallsplit.report.terminal import terminal
+
+
+def printed(analysis: Analysis, *, encoding: str = "utf-8", width: int = 80, is_terminal: bool = False) -> str:
+    """Return what a console of that kind shows."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    console = Console(
+        file=file, width=width, force_terminal=is_terminal, color_system="truecolor" if is_terminal else None
+    )
+    console.print(terminal(report(analysis), console))
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+@pytest.fixture(autouse=True)
+def _able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_line_is_longer_than_the_terminal(make: Callable[[], Analysis], width: int) -> None:
+    assert max(map(cell_len, printed(make(), width=width).splitlines())) <= width
+
+
+def test_a_wide_terminal_gets_the_same_tables() -> None:
+    wide, narrow = (printed(usual(), width=width).splitlines() for width in (300, 80))
+    assert [line.rstrip() for line in wide][4:] == [line.rstrip() for line in narrow][5:]
+
+
+def test_it_shows_the_headline_the_ledger_its_proof_the_calls_the_kernels_and_the_notes() -> None:
+    text = printed(usual())
+    for part in ("3.361 s of wall time", "gpu.kernel", "residual 0 ns", "kernel_a", "Note: Nothing to worry about."):
+        assert part in text
+
+
+def test_piped_output_is_plain() -> None:
+    assert "\x1b" not in printed(usual())
+
+
+def test_a_terminal_gets_colour() -> None:
+    assert "\x1b[" in printed(usual(), is_terminal=True)
+
+
+def test_a_terminal_without_colour_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[\d;]*3\d", printed(usual(), is_terminal=True))
+
+
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("how", ["ascii", "dumb"])
+def test_a_simple_terminal_gets_ascii(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Analysis], how: str) -> None:
+    if how == "dumb":
+        monkeypatch.setenv("TERM", "dumb")
+    text = printed(make(), encoding="ascii" if how == "ascii" else "utf-8")
+    assert text.isascii()
+
+
+def test_a_simple_terminal_gets_bars_of_hashes() -> None:
+    text = printed(usual(), encoding="ascii")
+    assert re.search(r"^#{41}\+\+={11,12}\.{25,26}$", text, re.MULTILINE)
+    assert re.search(r"gpu\.kernel .* #{12}\s", text)
+
+
+def test_markup_in_a_name_is_text() -> None:
+    text = printed(hostile())
+    assert "[red]markup[/red]" in text
+
+
+def test_no_control_character_reaches_the_terminal() -> None:
+    text = printed(hostile())
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u2028\u2029]", text)
+    assert r"\x1b[31mred" in text
+
+
+def test_a_reconstruction_says_so_first_and_lists_its_assumptions() -> None:
+    text = printed(hostile([f"name {i}" for i, _ in enumerate(HOSTILE)]))
+    assert text.index("Reconstructed trace") < text.index("3.361 s of wall time")
+    assert "- name 3" in text
+
+
+def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
+    text = printed(incomplete())
+    assert re.search(r"gpu\.kernel +≥ 300 ns +≥ 30\.0 %", text)
+    assert not re.search(r"(?<!≥ )(?<!least )30\.0 %", text)
+
+
+def test_without_gpu_rows_the_gpu_is_not_measured() -> None:
+    assert re.search(r"gpu\.kernel +not measured +not measured", printed(without_gpu_rows()))
+
+
+def test_each_gpu_has_its_bar() -> None:
+    assert re.search(r"^GPU 0 █+.*\nGPU 1 █+", printed(two_gpus()), re.MULTILINE)

@@ -1,0 +1,59 @@
+"""Numbers as people read them."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wallsplit import units
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [
+        (0, "0 ns"),
+        (578, "578 ns"),
+        (999, "999 ns"),
+        (1_000, "1.00 µs"),
+        (12_400_000, "12.4 ms"),
+        (999_499, "999 µs"),
+        (999_500, "1.00 ms"),
+        (999_500_000, "1.000 s"),
+        (3_360_651_881, "3.361 s"),
+        (5_400_000_000_000, "5,400.0 s"),
+        (2.4, "2 ns"),
+    ],
+)
+def test_a_time_has_the_unit_that_suits_it(time_ns: float, text: str) -> None:
+    assert units.ns(time_ns) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (812, "812 B"), (1_048_576, "1.05 MB"), (94_500_000_000, "94.5 GB")]
+)
+def test_a_size_is_in_decimal_units(size: int, text: str) -> None:
+    assert units.size(size) == text
+
+
+parts = st.lists(st.integers(0, 10**13), min_size=1, max_size=16)
+
+
+@given(parts, st.integers(0, 3))
+def test_percentages_of_a_whole_add_up_to_exactly_100(times: list[int], decimals: int) -> None:
+    percents = units.largest_remainders(times, sum(times), decimals)
+    assert sum(percents) == (100 if any(times) else 0)
+
+
+@given(parts)
+def test_a_percentage_is_less_than_one_digit_off(times: list[int]) -> None:
+    total = sum(times) or 1
+    for time, percent in zip(times, units.largest_remainders(times, sum(times)), strict=True):
+        assert abs(percent - Decimal(time) * 100 / total) < Decimal("0.1")
+
+
+@given(parts, st.integers(0, 10**13))
+def test_parts_of_a_larger_total_add_up_to_their_sum(times: list[int], rest: int) -> None:
+    total = sum(times) + rest
+    exact = Decimal(sum(times)) * 100 / total if total else Decimal(0)
+    assert abs(sum(units.largest_remainders(times, total)) - exact) <= Decimal("0.05")

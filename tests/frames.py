@@ -1,0 +1,46 @@
+"""Models of one process made in memory, for tests that need hundreds."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from builders import global_id
+from wallsplit import schema
+from wallsplit.model import Capture, Model, Names
+
+PID = 1
+Call = tuple[int, int, int, int, str]  # start, end, thread, correlation id, name
+Kernel = tuple[int, int, int, str]  # start, end, correlation id, name
+Range = tuple[int, int, int, str, str]  # start, end, thread, name, style
+
+
+def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: Iterable[Range] = ()) -> Model:
+    names: dict[str, int] = {}
+
+    def name(text: str) -> int:
+        return names.setdefault(text, len(names))
+
+    call_rows = [
+        (start, end, PID, global_id(PID, tid), correlation, name(text), "launch", "launch", 0)
+        for start, end, tid, correlation, text in calls
+    ]
+    kernel_rows = [(start, end, PID, 0, correlation, name(text), False) for start, end, correlation, text in kernels]
+    range_rows = [
+        (start, end, PID, global_id(PID, tid), style, name(text), False) for start, end, tid, text, style in ranges
+    ]
+    return Model(
+        api_calls=schema.ApiCalls(pl.DataFrame(call_rows, schema.API_CALLS, orient="row")),
+        kernels=schema.Kernels(pl.DataFrame(kernel_rows, schema.KERNELS, orient="row")),
+        nvtx=schema.NvtxRanges(pl.DataFrame(range_rows, schema.NVTX_RANGES, orient="row")),
+        names=Names(pl.Series("name", list(names), dtype=pl.String)),
+        graph_replays=schema.GraphReplays(schema.empty(schema.GRAPH_REPLAYS)),
+        memory_ops=schema.MemoryOps(schema.empty(schema.MEMORY_OPS)),
+        osrt=schema.OsrtCalls(schema.empty(schema.OSRT_CALLS)),
+        profiler_overhead=schema.ProfilerOverhead(schema.empty(schema.PROFILER_OVERHEAD)),
+        gpus=schema.Gpus(schema.empty(schema.GPUS)),
+        processes=schema.Processes(schema.empty(schema.PROCESSES)),
+        threads=schema.Threads(schema.empty(schema.THREADS)),
+        diagnostics=schema.Diagnostics(schema.empty(schema.DIAGNOSTICS)),
+        capture=Capture(None, None, None),
+        unusable_rows={},
+    )
