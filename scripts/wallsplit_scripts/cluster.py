@@ -1,8 +1,9 @@
 """Many traces on many machines: one task per trace for a Dask cluster that exists; only the small results come back."""
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,16 +33,19 @@ def analyze_all(
     Raises:
         WallsplitError: Dask is not installed, no scheduler answers, or its workers lack this version of wallsplit.
     """
-    outcomes = []
+    outcomes: list[Outcome | None] = []
     with _connected(address) as client:
         if not client.nthreads():
             say(f"{address}: the cluster has no workers yet; waiting for them")
-        version = wallsplit.__version__
-        tasks = [client.submit(_task, one, t.absolute(), version, retries=RETRIES, pure=False) for t in traces]
+        tasks = [_sent(client, one, trace) for trace in traces]
         for trace, task in zip(traces, tasks, strict=True):
             outcomes.append(_outcome(trace, task, address))
             advance(trace.name)
-    return outcomes
+        # A worker that dies takes with it what else it was at: those traces get a second chance, each alone.
+        return [
+            outcome or _outcome(trace, _sent(client, one, trace), address) or _given_up(trace, address)
+            for trace, outcome in zip(traces, outcomes, strict=True)
+        ]
 
 
 @contextmanager
@@ -61,6 +65,22 @@ def _connected(address: str) -> "Iterator[Client]":
         yield client
 
 
+@dataclass(frozen=True)
+class _Call:
+    """Pickled, a call of `_task`; unpickled, what that call returned.
+
+    Schedulers and workers unpickle what they are sent, and a worker that cannot, for want of wallsplit, ends. Bytes
+    pass through all of them, and `pickle.loads` fails as tasks do.
+    """
+
+    one: "Analyze"
+    trace: Path
+    version: str
+
+    def __reduce__(self) -> "tuple[Callable[..., Outcome], tuple[Analyze, Path, str]]":
+        return _task, (self.one, self.trace, self.version)
+
+
 def _task(one: "Analyze", trace: Path, version: str) -> "Outcome":
     """What a worker does for one trace."""
     from wallsplit.analysis import Failure
@@ -72,8 +92,13 @@ def _task(one: "Analyze", trace: Path, version: str) -> "Outcome":
     return guarded(one, trace)
 
 
-def _outcome(trace: Path, task: "Future", address: str) -> "Outcome":
-    """The outcome of the task, as if the trace had been analysed here under the path that the user gave."""
+def _sent(client: "Client", one: "Analyze", trace: Path) -> "Future":
+    call = pickle.dumps(_Call(one, trace.absolute(), wallsplit.__version__))
+    return client.submit(pickle.loads, call, retries=RETRIES, pure=False)
+
+
+def _outcome(trace: Path, task: "Future", address: str) -> "Outcome | None":
+    """The outcome of the task, as if analysed here under the path that the user gave; None if its workers died."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
@@ -82,13 +107,24 @@ def _outcome(trace: Path, task: "Future", address: str) -> "Outcome":
 
     try:
         outcome: Outcome = task.result()
-    except (KilledWorker, CancelledError) as error:
-        died = "the workers that analysed it died, and Dask gave up" if isinstance(error, KilledWorker) else "lost"
-        return Failure(str(trace), f"{trace}: {died}; the logs of the cluster at {address} may tell why")
-    except (ModuleNotFoundError, WallsplitError) as error:
+    except KilledWorker:
+        return None
+    except CancelledError as error:
+        raise WallsplitError(f"{address}: the Dask scheduler is gone; its log may tell why") from error
+    except (ImportError, AttributeError, WallsplitError) as error:
         raise WallsplitError(
             f"{address}: its workers cannot analyse ({error}); install wallsplit {wallsplit.__version__} there"
         ) from error
     if isinstance(outcome, Failure):
         return Failure(str(trace), outcome.message.replace(str(trace.absolute()), str(trace)))
     return replace(outcome, path=str(trace))
+
+
+def _given_up(trace: Path, address: str) -> "Outcome":
+    from wallsplit.analysis import Failure
+
+    return Failure(
+        str(trace),
+        f"{trace}: the process that analysed it died, again and again, and Dask gave up; out of memory? "
+        f"the logs of the workers of {address} may tell",
+    )

@@ -61,12 +61,14 @@ def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Call
 
 def guarded(one: "Analyze", trace: Path) -> "Outcome":
     """What `one` makes of the trace; a defect that it meets is told in one line, so that the other traces go on."""
+    from polars.exceptions import PanicException  # not an Exception
+
     from wallsplit.analysis import Failure
     from wallsplit.text import for_people
 
     try:
         return one(trace)
-    except Exception as error:
+    except (Exception, PanicException) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__} in {Path(where.filename).name}:{where.lineno}: {for_people(str(error))}"
         return Failure(str(trace), f"{trace}: {what}; analyse it alone to see where that comes from")
