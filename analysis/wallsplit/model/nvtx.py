@@ -22,9 +22,12 @@ _LIBRARIES = frozenset(domain.lower() for domain in LIBRARY_DOMAINS)
 
 def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
     """Return the finished ranges of a trace (schema.NVTX_RANGES), in file order; marks and categories are no ranges."""
-    columns = ["eventType", "text", "textId", "globalTid", "domainId"]
-    domains = _domains(raw, names)
-    rows = raw.read(TABLE, columns, keep=pl.col("eventType").is_in(list(RANGES)))
+    columns = ["start", "end", "eventType", "text", "textId", "globalTid", "domainId"]
+    every = raw.trace.scan(TABLE, columns).collect()
+    domains = _domains(every, names)
+    is_range = every["eventType"].is_in(list(RANGES)).fill_null(value=False)
+    rows = raw.usable(TABLE, every if is_range.all() else every.filter(is_range))
+    del every  # millions of rows: keep no second copy while names are looked up
     rows = rows.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
     frame = rows.select(
         "start",
@@ -38,14 +41,10 @@ def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
     return NvtxRanges(conform(frame, NVTX_RANGES, "nvtx"))
 
 
-def _domains(raw: RawRows, names: NameTable) -> pl.DataFrame:
+def _domains(every: pl.DataFrame, names: NameTable) -> pl.DataFrame:
     """Return the named domains: pid, domainId, domain (text); domain 0 has no name of its own."""
-    rows = (
-        raw.trace.scan(TABLE, ["eventType", "text", "textId", "globalTid", "domainId"])
-        .filter(pl.col("eventType") == DOMAIN_CREATED, pl.col("domainId") != 0)
-        .select(pid("globalTid"), "domainId", pl.col("text").cast(pl.String), "textId")
-        .collect()
-    )
+    created = (pl.col("eventType") == DOMAIN_CREATED) & (pl.col("domainId") != 0)
+    rows = every.filter(created).select(pid("globalTid"), "domainId", pl.col("text").cast(pl.String), "textId")
     texts = names.lookup(rows["textId"].drop_nulls().unique())
     registered = [texts.get(text_id) for text_id in rows["textId"]]
     named = rows.select(

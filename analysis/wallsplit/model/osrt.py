@@ -14,7 +14,8 @@ CALL = 27
 def osrt(raw: RawRows, names: NameTable) -> OsrtCalls:
     """Return the OS runtime calls of a trace (schema.OSRT_CALLS), in file order."""
     is_call = pl.col("eventClass").fill_null(CALL) == CALL
-    rows = raw.read(TABLE, ["globalTid", "nameId", "eventClass"], keep=is_call)
+    every = raw.trace.scan(TABLE, ["start", "end", "globalTid", "nameId", "eventClass"])
+    rows = raw.usable(TABLE, every.filter(is_call).collect())
     frame = rows.select(
         "start",
         "end",

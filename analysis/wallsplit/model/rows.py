@@ -22,20 +22,18 @@ class RawRows:
     trace: Trace
     unusable: dict[str, int] = field(default_factory=dict)
 
-    def read(self, table: str, columns: Sequence[str], *, keep: pl.Expr | None = None) -> pl.DataFrame:
-        """Return the usable rows of an event table: `start`, `end` and `columns`.
+    def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the usable rows of an event table: `start`, `end` and `columns`."""
+        return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
 
-        Rows with a missing or reversed end, or an impossible time, are counted in `unusable`. `keep` selects the rows
-        that are events of the kind wanted; the others are neither used nor counted.
-        """
-        frame = self.trace.scan(table, ["start", "end", *columns])
-        frame = frame if keep is None else frame.filter(keep)
-        rows = frame.with_columns(usable=_usable()).collect()
-        lost = rows.height - int(rows["usable"].sum())
-        if lost:
-            self.unusable[table] = self.unusable.get(table, 0) + lost
-            rows = rows.filter("usable")
-        return rows.drop("usable")
+    def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows with an end that is not before their start, and possible times; the others are counted."""
+        is_usable = rows.select(_usable()).to_series()
+        lost = rows.height - int(is_usable.sum())
+        if not lost:
+            return rows
+        self.unusable[table] = self.unusable.get(table, 0) + lost
+        return rows.filter(is_usable)
 
 
 def _usable() -> pl.Expr:

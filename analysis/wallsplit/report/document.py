@@ -1,6 +1,6 @@
 """What a report says, free of any format: renderers turn it into HTML, Markdown or a terminal's lines."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
@@ -113,4 +113,3 @@ class Report:
     sections: tuple[Section, ...]
     banner: str | None = None
     """A warning that goes before everything else."""
-    assumptions: tuple[str, ...] = field(default=())

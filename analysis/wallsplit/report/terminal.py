@@ -52,7 +52,6 @@ class _Renderer:
         parts: list[RenderableType] = [self.text(report.title, "bright_black")]
         if report.banner:
             parts += ["", self.text(report.banner, "bold yellow")]
-            parts += [self.text(f"- {assumption}") for assumption in report.assumptions]
         parts += ["", self.text(report.headline, "bold"), ""]
         if report.figure and report.figure.bars:
             parts += [*self.bars(report.figure.bars), ""]

@@ -43,7 +43,7 @@ def write(files: Sequence[File], folder: Path, *, force: bool = False) -> tuple[
         for temporary in aside:
             temporary.unlink(missing_ok=True)
         reason = f"cannot write there ({error.strerror})"
-        raise ReportError(f"{_show(folder)}: {reason}; choose another folder with --report-dir") from None
+        raise ReportError(f"{_show(folder)}: {reason}; choose another folder") from None
     return tuple(paths)
 
 

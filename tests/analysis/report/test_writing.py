@@ -71,7 +71,7 @@ def test_a_report_folder_that_is_a_file_is_an_error_of_one_line(tmp_path: Path) 
     with pytest.raises(ReportError) as caught:
         write([OURS], tmp_path / "reports")
     assert "\n" not in str(caught.value)
-    assert "--report-dir" in str(caught.value)
+    assert "choose another folder" in str(caught.value)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

@@ -14,7 +14,7 @@ from wallsplit.report.sections.memory import memory
 from wallsplit.report.sections.nvtx import nvtx, nvtx_projection
 from wallsplit.report.sections.osrt import osrt
 from wallsplit.report.sections.reading import reading
-from wallsplit.report.sections.remarks import further_remarks, remarks
+from wallsplit.report.sections.remarks import assumptions, further_remarks, remarks
 from wallsplit.report.sections.where import where
 
 SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
@@ -31,6 +31,7 @@ SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
     graph_replays,
     anomalies,
     further_remarks,
+    assumptions,
     reading,
 )
 """An analysis and the number of rows people want to read of a long table: a section."""
