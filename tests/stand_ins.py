@@ -8,6 +8,7 @@ import polars as pl
 
 from processes import wait_until
 from wallsplit.analysis import Failure, Outcome
+from wallsplit_scripts.supervise import supervise
 
 
 def by_name(trace: Path) -> Outcome:
@@ -43,3 +44,9 @@ def hang(trace: Path) -> Outcome:
     trace.write_text(f"{os.getpid()}\n")
     signal.pause()
     raise AssertionError
+
+
+def hang_in_a_program(trace: Path) -> Outcome:
+    """Never, as during an export; the file gets the id of the program, which is in a session of its own."""
+    supervise(("sh", "-c", 'echo $$ > "$0"; exec sleep 600', str(trace)))
+    raise KeyboardInterrupt  # as `nsys.export` tells that it was interrupted

@@ -33,7 +33,12 @@ QUIET_SECONDS = 1.0
 @click.option("--format", "table_format", default="csv", show_default=True, type=click.Choice(["csv", "parquet"]))
 @click.option("--force", is_flag=True, help="Replace files that wallsplit did not write.")
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Traces analysed at once. Default: by the cores.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Analyse N traces at once. Default: one a core, fewer if small.",
+)
 @click.option(
     "--dask", metavar="ADDRESS", help="Analyse on the Dask cluster there; its workers must see the same paths."
 )

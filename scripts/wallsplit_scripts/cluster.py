@@ -1,5 +1,6 @@
 """Many traces on many machines: one task per trace for a Dask cluster that exists; only the small results come back."""
 
+import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,7 @@ def _connected(address: str) -> "Iterator[Client]":
         from distributed import Client
     except ModuleNotFoundError as error:
         raise WallsplitError(f"--dask needs Dask ({error}); install it with pip install 'wallsplit[dask]'") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its tracebacks; errors tell it in one line
     try:
         client = Client(address, timeout=CONNECT_LIMIT_S)
     except (OSError, ValueError) as error:

@@ -7,6 +7,7 @@ with Polars' threads in it may hang (https://docs.pola.rs/user-guide/misc/multip
 
 import os
 import signal
+import stat
 import sys
 import traceback
 from collections import deque
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wallsplit.errors import WallsplitError
+from wallsplit_scripts import supervise
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
 
     Analyze = Callable[[Path], Outcome]
 
-GRACE_S = 5.0  # between SIGTERM and SIGKILL: a worker that exports a report ends nsys meanwhile
+GRACE_S = supervise.GRACE_S + supervise.LINGER_S  # a worker that exports a report ends nsys first; others end at once
 BYTES_PER_WORKER = 32 * 2**20
 """Reading less than this takes less time than starting a worker, which imports Polars anew."""
 THREADS = "POLARS_MAX_THREADS"
@@ -37,8 +39,18 @@ def cores() -> int:
 
 def default_jobs(traces: Sequence[Path]) -> int:
     """How many traces to analyse at once: as many as there are cores, fewer where starting workers costs more."""
-    size_bytes = sum(trace.stat().st_size if trace.is_file() else BYTES_PER_WORKER for trace in traces)
-    return min(cores(), len(traces), 1 + size_bytes // BYTES_PER_WORKER)
+    return min(cores(), len(traces), 1 + sum(map(_work_bytes, traces)) // BYTES_PER_WORKER)
+
+
+def _work_bytes(trace: Path) -> int:
+    from wallsplit.trace.identify import REPORT_SUFFIXES
+
+    try:
+        status = trace.stat()
+    except (OSError, ValueError):
+        return 0  # what cannot be read is soon told
+    is_export = stat.S_ISREG(status.st_mode) and trace.suffix.lower() not in REPORT_SUFFIXES
+    return status.st_size if is_export else BYTES_PER_WORKER  # exporting a report takes long enough
 
 
 def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Callable[[str], None]) -> "list[Outcome]":
@@ -87,9 +99,9 @@ def _in_workers(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Call
                 busy[worker.answers] = worker, position
                 advance(trace.name)
                 worker.begin(trace)
-            for ready in wait(list(busy)):
-                assert isinstance(ready, Connection)
-                worker, position = busy.pop(ready)
+            ready = wait(list(busy))
+            for answers in [pipe for pipe in busy if pipe in ready]:
+                worker, position = busy.pop(answers)
                 answer = worker.answer()
                 if answer is None:
                     outcomes[position] = worker.died_at(traces[position])

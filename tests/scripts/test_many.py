@@ -83,11 +83,14 @@ def test_workers_share_the_cores_unless_the_user_chose_the_threads(
 
 def test_workers_are_started_only_for_more_than_they_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "cores", lambda: 4)
-    small, large = tmp_path / "small", tmp_path / "large"
+    small, large, report = tmp_path / "small", tmp_path / "large", tmp_path / "run.nsys-rep"
+    report.touch()
     small.touch()
     with large.open("wb") as sparse:
         sparse.truncate(2 * many.BYTES_PER_WORKER)
     assert many.default_jobs([small] * 9) == 1
+    assert many.default_jobs([tmp_path / "missing"] * 9) == 1
+    assert many.default_jobs([report, report]) == 2, "nsys exports each first"
     assert many.default_jobs([large]) == 1
     assert many.default_jobs([large, small]) == 2
     assert many.default_jobs([large] * 9) == 4
@@ -96,19 +99,27 @@ def test_workers_are_started_only_for_more_than_they_cost(tmp_path: Path, monkey
 STOPPABLE = """
 import signal, sys
 from pathlib import Path
-from stand_ins import hang
+import stand_ins
 from wallsplit_scripts import main, many
 
 signal.signal(signal.SIGTERM, main._terminated)
-many.analyze_all([Path(trace) for trace in sys.argv[1:]], hang, 2, print)
+many.analyze_all([Path(trace) for trace in sys.argv[2:]], getattr(stand_ins, sys.argv[1]), 2, print)
 """
 
 
 @on_linux
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_no_process_is_left_when_the_command_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("stand_in", "number"),
+    [
+        ("hang", signal.SIGINT),
+        ("hang", signal.SIGTERM),
+        ("hang_in_a_program", signal.SIGINT),
+        ("hang_in_a_program", signal.SIGHUP),
+    ],
+)
+def test_no_process_is_left_when_the_command_is_stopped(tmp_path: Path, stand_in: str, number: signal.Signals) -> None:
     traces = [tmp_path / "a", tmp_path / "b"]
-    argv = [sys.executable, "-c", STOPPABLE, *map(str, traces)]
+    argv = [sys.executable, "-c", STOPPABLE, stand_in, *map(str, traces)]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     silent = subprocess.DEVNULL
     with subprocess.Popen(
