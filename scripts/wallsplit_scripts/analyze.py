@@ -62,6 +62,15 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
 @click.option("--format", "table_format", default="csv", show_default=True, type=click.Choice(["csv", "parquet"]))
 @click.option("--force", is_flag=True, help="Replace files that wallsplit did not write.")
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Analyse N traces at once. Default: one a core, fewer if small.",
+)
+@click.option(
+    "--dask", metavar="ADDRESS", help="Analyse on the Dask cluster there; its workers must see the same paths."
+)
 def analyze(
     traces: tuple[Path, ...],
     window: str | None,
@@ -75,6 +84,8 @@ def analyze(
     table_format: Literal["csv", "parquet"],
     force: bool,
     nsys: str | None,
+    jobs: int | None,
+    dask: str | None,
 ) -> int:
     """Say where the wall time of TRACES went, to the nanosecond.
 
@@ -82,8 +93,10 @@ def analyze(
     """
     from wallsplit.analysis import Analysis, Failure
 
+    if jobs and dask:
+        raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
     asked = partial(_analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, nsys=nsys)
-    outcomes = _analyze_all(traces, asked)
+    outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
     written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
@@ -96,13 +109,15 @@ def analyze(
     return 0 if all(isinstance(outcome, Analysis) for outcome in outcomes) else 1
 
 
-def _analyze_all(traces: Sequence[Path], analyze_one: "Callable[[Path], Outcome]") -> "list[Outcome]":
-    outcomes = []
+def _analyze_all(
+    traces: Sequence[Path], one: "Callable[[Path], Outcome]", jobs: int | None, dask: str | None
+) -> "list[Outcome]":
+    from wallsplit_scripts import cluster, many
+
     with _progress(len(traces)) as advance:
-        for trace in traces:
-            advance(trace.name)
-            outcomes.append(analyze_one(trace))
-    return outcomes
+        if dask is not None:
+            return cluster.analyze_all(traces, one, dask, advance)
+        return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
 
 
 def _analyze_one(
