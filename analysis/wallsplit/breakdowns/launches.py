@@ -59,8 +59,8 @@ def launched_kernels(model: Model) -> pl.DataFrame:
         kernel_end=pl.col("end"),
         kernel_name=pl.col("name"),
     )
-    return (
-        kernels.join(calls, on=["pid", "correlation_id"], how="inner")
+    return (  # in one order on every run: a standard deviation's last digits depend on it
+        kernels.join(calls, on=["pid", "correlation_id"], how="inner", maintain_order="left_right")
         .drop("correlation_id")
         .with_columns(end=pl.max_horizontal("call_end", "kernel_end"))
         .collect()
