@@ -57,7 +57,11 @@ def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -
     help=f"Columns of the grid.  [default: {','.join(map(str, BATCHES))}]",
 )
 @click.option("--repeat", type=click.IntRange(1), default=3, show_default=True, help="How often each cell is measured.")
-@click.option("--epochs", type=click.IntRange(1), help="Of every run.  [default: 2; for item 20,000]")
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Of every run.  [default: 2 for the grid, 20,000 for item, else the workload's own]",
+)
 @click.option(
     "--item-every",
     callback=_numbers,

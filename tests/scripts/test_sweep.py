@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+from fake_nsys import fake_nsys
 from processes import alive, wait_until
 from wallsplit.study.cells import from_line
 from wallsplit_scripts.main import run as run_command
@@ -141,6 +142,42 @@ def test_fresh_forgets_what_was_measured(tmp_path: Path) -> None:
     run_command(sweep, [*arguments, "--fresh"])
     assert len(lines(tmp_path)) == len(before) == 1
     assert lines(tmp_path) != before
+
+
+def test_profile_leaves_one_trace_of_each_approach_and_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALLSPLIT_NSYS", str(fake_nsys(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    arguments = command(tmp_path, "--repeat", "1", "--profile")
+    assert run_command(sweep, arguments) == 0
+    traces = sorted((tmp_path / "traces").iterdir())
+    assert [path.name for path in traces] == ["sweep-numpy.nsys-rep", "sweep-numpy.run.json", "sweep-numpy.sqlite"]
+    made = [path.stat().st_mtime_ns for path in traces]
+    assert run_command(sweep, arguments) == 0
+    assert [path.stat().st_mtime_ns for path in traces] == made
+
+
+def test_without_an_nsys_profile_fails_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALLSPLIT_NSYS", str(tmp_path / "nothing"))
+    assert run_command(sweep, command(tmp_path, "--profile")) == 1
+    assert lines(tmp_path) == []
+
+
+def test_a_file_that_wallsplit_did_not_write_is_not_replaced_and_no_measurement_is_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "study.md").write_text("mine")
+    arguments = command(tmp_path, "--repeat", "1", "--batches", "8", "--approaches", "numpy")
+    assert run_command(sweep, arguments) == 1
+    assert "study.md: exists and was not written by wallsplit" in capsys.readouterr().err
+    assert (tmp_path / "study" / "study.md").read_text() == "mine"
+    before = lines(tmp_path)
+    assert run_command(sweep, [*arguments, "--force"]) == 0
+    assert lines(tmp_path) == before
 
 
 @pytest.mark.parametrize(
