@@ -14,7 +14,7 @@ ARGS       ?=
 PYTESTARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint nsys frameworks profile bench samples docs clean
+.PHONY: help setup demo test lint nsys frameworks profile study bench samples docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ profile: $(VENV)/.core ## Record a workload: make profile WORKLOAD=keras-gpu [BA
 	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" > $(VENV)/.extra
 	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(PIP) -e ".[$$extra]"
 	$(BIN)/wallsplit profile "$(WORKLOAD)" $(if $(BATCH),--batch $(BATCH)) $(if $(EPOCHS),--epochs $(EPOCHS)) $(ARGS)
+
+study: $(VENV)/.frameworks ## Measure the published study on this machine; best with nothing else running
+	$(BIN)/wallsplit sweep all $(ARGS)
 
 bench: $(VENV)/.dev ## Measure speed and memory; takes minutes
 	$(BIN)/python -m bench

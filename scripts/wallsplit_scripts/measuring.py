@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -78,10 +77,13 @@ def measure(plan: Sequence[Cell], path: Path, limit_s: float) -> list[Outcome]:
         Interrupted: a signal arrived; the cells finished before are in the file.
     """
     known = {outcome.key: outcome for outcome in load(path)}
+    identities = [identify(cell) for cell in plan]
+    found = [known.get(cells.key(recorded(cell), own)) for cell, own in zip(plan, identities, strict=True)]
+    before = sum(outcome is not None and outcome.status == "measured" for outcome in found)
+    if before:
+        say(f"{before} of {len(plan)} runs were measured before")
     outcomes = []
-    for number, cell in enumerate(plan, 1):
-        identity = identify(cell)
-        outcome = known.get(cells.key(recorded(cell), identity))
+    for number, (cell, identity, outcome) in enumerate(zip(plan, identities, found, strict=True), 1):
         if outcome is None or outcome.status != "measured":
             lack = lacking(cell, identity)
             if lack and cell.repeat > 1:
@@ -181,8 +183,3 @@ def _last_line(output: IO[bytes]) -> str:
     output.seek(max(0, output.tell() - 4096))
     lines = output.read().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-
-
-def exit_code(interrupted: Interrupted) -> int:
-    """Return the exit code a shell shows for a program ended by the signal."""
-    return 128 + (interrupted.number or signal.SIGINT)

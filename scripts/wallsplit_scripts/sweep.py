@@ -1,6 +1,7 @@
 """`wallsplit sweep`: measure the published study on this machine and report it."""
 
 import re
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
@@ -12,7 +13,7 @@ from wallsplit.report.writing import write
 from wallsplit.study import report
 from wallsplit.study.cells import Cell, Part
 from wallsplit_scripts import nsys
-from wallsplit_scripts.measuring import CELLS, Interrupted, exit_code, lacking, load, measure
+from wallsplit_scripts.measuring import CELLS, Interrupted, lacking, load, measure
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.nsys import CaptureOptions
 from wallsplit_scripts.profile import workload_program
@@ -22,6 +23,7 @@ from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, Wish, 
 PARTS: tuple[Part, ...] = get_args(Part)
 OUTPUT = Path("reports/cpu-study")
 TRACES = Path("traces")
+_INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
@@ -121,14 +123,14 @@ def sweep(
         outcomes = measure(plan(chosen, wish), path, timeout)
     except Interrupted as interrupted:
         say(f"interrupted; what was measured is in {path}, and the same command continues")
-        return exit_code(interrupted)
+        return 128 + interrupted.number  # as a shell counts
     written = write(report.files(load(path)), output_dir, force=force)
     click.echo(f"Report: {written[0]}")
-    lost = _profile(chosen, wish, tool, timeout) if tool else 0
+    profiled = _profile(chosen, wish, tool, timeout) if tool else 0
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failed:
         say(f"{report.name(outcome)} failed: {outcome.message}")
-    return 1 if failed or lost else 0
+    return profiled or int(bool(failed))
 
 
 def _chosen(parts: Sequence[str], *, asked_for_items: bool) -> tuple[Part, ...]:
@@ -152,11 +154,11 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:
-    """Profile the first cell of each row once; how many profiles failed. Traces that are there already are kept."""
+    """Profile the first cell of each row once; the exit code. Traces that are there already are kept."""
     firsts: dict[tuple[str, str], Cell] = {}
     for cell in plan(parts, wish):
         firsts.setdefault((cell.workload, cell.approach), cell)
-    lost = 0
+    code = 0
     for cell in firsts.values():
         if lacking(cell, {}):
             continue
@@ -167,8 +169,11 @@ def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float)
         if target.file(".sqlite").exists():
             continue
         try:
-            lost += record(program, target) != 0
+            own = record(program, target)
         except CaptureError as error:
             say(str(error))
-            lost += 1
-    return lost
+            own = 1
+        if own in _INTERRUPTED:
+            return own
+        code = code or int(own != 0)
+    return code

@@ -22,6 +22,8 @@ from wallsplit.study.remedies import causes, word2vec
 from wallsplit.study.search import search
 
 STEM: Final = "study"
+SCATTER_LIMIT: Final = 0.5
+"""Of (max − min) ÷ median over the repeats; above it a median is doubtful."""
 SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     grid,
     learning,
@@ -90,7 +92,22 @@ def _remarks(kept: Sequence[Outcome]) -> Section | None:
         notes += [Note("info", f"{whose} not measured, {status}: {why}")] if lacking else []
     if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
         notes.append(Note("warning", "Runs of a single epoch: their time per epoch includes compilation."))
+    notes += _scatter(summary(kept, "grid"))
     return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None
+
+
+def _scatter(grid: pl.DataFrame) -> list[Note]:
+    """A warning where repeats of the grid differ so much that their medians say little."""
+    noisy = grid.filter(pl.col("spread_ratio") > SCATTER_LIMIT).sort("spread_ratio", descending=True)
+    if noisy.is_empty():
+        return []
+    worst, measured = noisy.row(0, named=True), grid.filter(pl.col("n") > 0).height
+    text = (
+        f"In {noisy.height} of {measured} places of the grid the repeats differ by more than "
+        f"{units.ratio(SCATTER_LIMIT)} of their median, most in {worst['approach']} at batch {worst['batch']}: other programs ran meanwhile, or threads that "
+        "idle by spinning. Measure on an idle machine."
+    )
+    return [Note("warning", text)]
 
 
 def name(outcome: Outcome) -> str:

@@ -146,6 +146,19 @@ def test_the_csv_holds_the_frame() -> None:
     assert pl.read_csv(content)["median_ns"].to_list() == [8_000_000_000, 600_000_000, 500_000_000, None]
 
 
+def test_repeats_that_differ_widely_make_a_warning() -> None:
+    def notes(*repeats_ns: int) -> list[str]:
+        return [section.key for section in report(place("numpy", 32, *repeats_ns)).sections if section.key == "notes"]
+
+    assert notes(100, 160, 100) == ["notes"]
+    assert notes(100, 140, 100) == []
+
+
+def test_a_failure_is_listed_with_its_message() -> None:
+    page = html(report([*STUDY, failed("numpy", 128, "exit code 1: boom")]))
+    assert "numpy, batch 128, repeat 1 failed: exit code 1: boom" in page
+
+
 def test_hostile_text_acts_nowhere() -> None:
     strange: list[Outcome] = [
         *place(HOSTILE, 32, 5),
