@@ -104,8 +104,8 @@ def _scatter(grid: pl.DataFrame) -> list[Note]:
     worst, measured = noisy.row(0, named=True), grid.filter(pl.col("n") > 0).height
     text = (
         f"In {noisy.height} of {measured} places of the grid the repeats differ by more than "
-        f"{units.ratio(SCATTER_LIMIT)} of their median, most in {worst['approach']} at batch {worst['batch']}: other programs ran meanwhile, or threads that "
-        "idle by spinning. Measure on an idle machine."
+        f"{units.ratio(SCATTER_LIMIT)} of their median, most in {worst['approach']} at batch {worst['batch']}: other "
+        "programs ran meanwhile, or threads that idle by spinning. Measure on an idle machine."
     )
     return [Note("warning", text)]
 
