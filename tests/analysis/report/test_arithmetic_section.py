@@ -80,6 +80,13 @@ def test_the_run_names_program_data_and_machine() -> None:
     assert facts["Epochs by the program's own clock"] == "2, mean 450 ns, 400 ns to 500 ns"
 
 
+def test_without_arithmetic_what_nvidia_smi_said_stands_with_the_run() -> None:
+    found = run(replace(trained(), arithmetic=None), 20)
+    assert found is not None
+    assert isinstance(found.blocks[-1], Paragraph)
+    assert found.blocks[-1].text.startswith("nvidia-smi would have said 95.0 %")
+
+
 def test_the_document_holds_the_manifest_as_its_own_schema_has_it() -> None:
     found = json.loads(text(document([trained()])))["traces"][0]
     Draft202012Validator(json.loads(MANIFEST.read_text(encoding="utf-8"))).validate(found["run"])
