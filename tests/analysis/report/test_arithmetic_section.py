@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from analyses import cpu_run, incomplete, trained, usual
+from analyses import cpu_run, incomplete, trained, two_gpus, usual
 from recorded_runs import with_run
 from wallsplit.analysis import Analysis
 from wallsplit.nvml import NvmlSummary
@@ -46,6 +46,15 @@ def test_every_figure_says_of_which_kind_it_is() -> None:
 def test_on_a_cpu_nothing_is_said_about_gpu_work() -> None:
     assert "GPU" not in words(replace(with_run(cpu_run()), nvml=None))
     assert not [title for title in titles(with_run(cpu_run())) if "GPU" in title]
+
+
+def test_a_process_without_flops_of_its_own_is_left_out_beside_one_that_has_some() -> None:
+    both = with_run(two_gpus())
+    assert both.arithmetic is not None
+    idle, busy = both.arithmetic
+    unknown = replace(idle, works=(replace(idle.works[0], flops=None, modelled_ns=None),))
+    tables = [block for block in section(replace(both, arithmetic=(unknown, busy))).blocks if isinstance(block, Table)]
+    assert [table.caption for table in tables] == ["Wall time and arithmetic of GPU 1"]
 
 
 def test_missing_gpu_work_leaves_overhead_without_a_lower_bound() -> None:
