@@ -18,11 +18,40 @@ if TYPE_CHECKING:
 REPORT_DIR = Path("reports")
 QUIET_SECONDS = 1.0
 """Progress is shown for what takes longer than this."""
+QUANTITY_LIMIT = 1e30
+"""More FLOPs than all computers have done."""
+
+
+def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | None], int | None]:
+    """Return what turns an option's number, in units of `factor`, into a whole one and refuses 0, NaN and the like."""
+
+    def convert(ctx: click.Context, param: click.Parameter, value: float | None) -> int | None:
+        if value is not None and not 1 <= value * factor < QUANTITY_LIMIT:
+            raise click.BadParameter(f"{value:g} is not a number like 2.2e10.", ctx, param)
+        return None if value is None else round(value * factor)
+
+    return convert
 
 
 @click.command()
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--window", metavar="W", help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: cuda.")
+@click.option(
+    "--flops",
+    type=float,
+    callback=_whole(1),
+    metavar="N",
+    help="Floating-point operations of each process in the window, 2.2e10, for the arithmetic. "
+    "Default: as the manifest beside the trace says.",
+)
+@click.option(
+    "--peak-tflops",
+    "peak_flops_per_s",
+    type=float,
+    callback=_whole(10**12),
+    metavar="X",
+    help="Peak TFLOP/s of what a process computes on. Default: SMs × lanes × 2 × clock.",
+)
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
@@ -45,6 +74,8 @@ QUIET_SECONDS = 1.0
 def analyze(
     traces: tuple[Path, ...],
     window: str | None,
+    flops: int | None,
+    peak_flops_per_s: int | None,
     top: int,
     as_json: bool,
     report_dir: Path | None,
@@ -64,7 +95,8 @@ def analyze(
 
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
-    outcomes = _analyze_all(traces, partial(_analyze_one, window=window, nsys=nsys), jobs, dask)
+    asked = partial(_analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, nsys=nsys)
+    outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
     written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
@@ -88,7 +120,9 @@ def _analyze_all(
         return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
 
 
-def _analyze_one(trace: Path, window: str | None, nsys: str | None) -> "Outcome":
+def _analyze_one(
+    trace: Path, *, window: str | None, flops: int | None, peak_flops_per_s: int | None, nsys: str | None
+) -> "Outcome":
     from wallsplit.analysis import Failure
     from wallsplit.analyze import analyze as analysis_of
     from wallsplit.errors import WallsplitError
@@ -98,7 +132,7 @@ def _analyze_one(trace: Path, window: str | None, nsys: str | None) -> "Outcome"
     try:
         is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
         source = cached_export(trace, nsys) if is_report else trace
-        return analysis_of(source, window, shown_as=trace)
+        return analysis_of(source, window, shown_as=trace, flops=flops, peak_flops_per_s=peak_flops_per_s)
     except WallsplitError as error:
         message = str(error)
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")

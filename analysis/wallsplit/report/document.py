@@ -7,8 +7,8 @@ from typing import Literal
 from wallsplit.analysis import Note
 from wallsplit.figures.drawing import Figure
 
-Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "percent"]
-"""What a column's numbers are: ratio is 0–1, percent is already of 100."""
+Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100."""
 
 
 @dataclass(frozen=True)
