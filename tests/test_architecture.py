@@ -13,11 +13,12 @@ LAYERS = (  # a module may import from its own layer and those below it
     ("schema", "manifest", "nvml", "perturbation"),
     ("trace",),
     ("model", "correlation"),
-    ("analysis", "activity", "ledger", "windows", "labels", "parts"),
-    ("breakdowns", "headline", "notes", "arithmetic", "study", "published"),
+    ("arithmetic", "analysis", "activity", "ledger", "windows", "labels", "parts"),
+    ("breakdowns", "headline", "notes", "counting", "peaks", "overhead", "recorded_run"),
     ("analyze",),
     ("figures",),
     ("report",),
+    ("published", "study"),
 )
 HEAVY = {"click", "subprocess", "matplotlib", "tensorflow", "jax", "torch", "cupy", "gensim", "keras", "sklearn"}
 

@@ -93,7 +93,7 @@ def _flops(
         return question.flops, f"{units.flops(question.flops)}, given with --flops"
     run = question.run
     if run is None or run.arithmetic is None:
-        return None, "FLOPs are not known: the manifest does not state them"
+        return None, "not known: the manifest does not state them"
     counts = {name: len(starts) for name, (starts, _) in inside.items()}
     if any(counts.values()):
         return _marked_flops(run, run.arithmetic, counts)
@@ -105,9 +105,9 @@ def _flops(
             ) * run.arithmetic.flops_per_epoch, f"{what}, epochs as in the manifest: none is marked"
         return (
             None,
-            "FLOPs are not known: no epoch or step is marked in the trace, so none can be placed in this window",
+            "not known: no epoch or step is marked in the trace, so none can be placed in this window",
         )
-    return None, "FLOPs are not known: no epoch or step that the manifest describes lies in this window"
+    return None, "not known: no epoch or step that the manifest describes lies in this window"
 
 
 def _marked_flops(run: RunManifest, stated: Arithmetic, counts: dict[Scope, int]) -> tuple[int | None, str]:
@@ -126,7 +126,7 @@ def _marked_flops(run: RunManifest, stated: Arithmetic, counts: dict[Scope, int]
         if count and flops is not None
     ]
     if not parts:
-        return None, "FLOPs are not known: the manifest does not state those of what is marked in this window"
+        return None, "not known: the manifest does not state those of what is marked in this window"
     total = sum(count * flops for count, _, flops in parts)
     return total, f"{' + '.join(_times(*part) for part in parts)}, marked by NVTX"
 

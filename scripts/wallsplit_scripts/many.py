@@ -13,9 +13,10 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from wallsplit.errors import WallsplitError
@@ -167,9 +168,18 @@ class _Worker:
 def _work(one: "Analyze", tasks: Connection, answers: Connection) -> None:
     """Answer every trace that comes, until no more can come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent ends its workers
+    Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, KeyboardInterrupt):  # the parent is gone; nsys was ended
         while True:
             answers.send(guarded(one, tasks.recv()))
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, which may have been killed and told nobody."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _how_it_ended(code: int) -> tuple[str, str]:

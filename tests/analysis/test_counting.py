@@ -85,7 +85,7 @@ def test_where_nothing_is_marked_the_manifests_epochs_count(build: TraceBuilder)
 def test_where_nothing_is_marked_a_part_of_the_run_has_no_known_flops(build: TraceBuilder) -> None:
     one = arithmetic(analysed(build.range("anything", 0, 1_000), window="100ns:200ns"))
     assert work(one, "window").flops is None
-    assert "FLOPs are not known" in one.counted
+    assert one.counted.startswith("not known: ")
 
 
 def test_a_window_counts_the_steps_it_holds_at_least_nine_tenths_of(build: TraceBuilder) -> None:

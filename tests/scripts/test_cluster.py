@@ -1,5 +1,6 @@
 """`--dask`: against a cluster of two processes on this machine."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from builders import TraceBuilder
+from recorded_runs import put_beside
 from stand_ins import by_name, killed_once
 from wallsplit.analysis import Failure
 from wallsplit.errors import WallsplitError
@@ -55,12 +57,13 @@ def test_the_document_is_the_one_made_here(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     TraceBuilder(tmp_path / "run.sqlite").api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 90, corr=1).write()
+    put_beside(tmp_path / "run.sqlite")
     (tmp_path / "broken.sqlite").write_text("no database")
     printed = []
     for where in (["--jobs", "1"], ["--dask", address]):
         assert run(load(COMMANDS[0][1]), ["run.sqlite", "broken.sqlite", "--json", *where]) == 1
         printed.append(capsys.readouterr())
-    assert '"run.sqlite"' in printed[0].out
+    assert [trace["path"] for trace in json.loads(printed[0].out)["traces"]] == ["run.sqlite", "broken.sqlite"]
     assert printed[0] == printed[1]
 
 

@@ -114,6 +114,7 @@ many.analyze_all([Path(trace) for trace in sys.argv[2:]], getattr(stand_ins, sys
         ("hang", signal.SIGINT),
         ("hang", signal.SIGTERM),
         ("hang_in_a_program", signal.SIGINT),
+        ("hang_in_a_program", signal.SIGKILL),
         ("hang_in_a_program", signal.SIGHUP),
     ],
 )
@@ -126,7 +127,7 @@ def test_no_process_is_left_when_the_command_is_stopped(tmp_path: Path, stand_in
         argv, env=paths, stdout=silent, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as command:
         workers = [pid_in(trace) for trace in traces]
-        stop = command.send_signal if number == signal.SIGTERM else partial(os.killpg, command.pid)
+        stop = command.send_signal if number in {signal.SIGTERM, signal.SIGKILL} else partial(os.killpg, command.pid)
         stop(number)  # to all processes, as a terminal does with Ctrl-C and when it is closed, or to the command alone
         _, said = command.communicate(timeout=30)
     for worker in workers:

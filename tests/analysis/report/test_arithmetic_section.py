@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from analyses import cpu_run, incomplete, trained, usual
+from analyses import cpu_run, incomplete, trained, two_gpus, usual
 from recorded_runs import with_run
 from wallsplit.analysis import Analysis
 from wallsplit.nvml import NvmlSummary
@@ -48,6 +48,15 @@ def test_on_a_cpu_nothing_is_said_about_gpu_work() -> None:
     assert not [title for title in titles(with_run(cpu_run())) if "GPU" in title]
 
 
+def test_a_process_without_flops_of_its_own_is_left_out_beside_one_that_has_some() -> None:
+    both = with_run(two_gpus())
+    assert both.arithmetic is not None
+    idle, busy = both.arithmetic
+    unknown = replace(idle, works=(replace(idle.works[0], flops=None, modelled_ns=None),))
+    tables = [block for block in section(replace(both, arithmetic=(unknown, busy))).blocks if isinstance(block, Table)]
+    assert [table.caption for table in tables] == ["Wall time and arithmetic of GPU 1"]
+
+
 def test_missing_gpu_work_leaves_overhead_without_a_lower_bound() -> None:
     said = words(with_run(incomplete()))
     assert "≥ 300 ns of GPU work (measured)" in said
@@ -78,6 +87,13 @@ def test_the_run_names_program_data_and_machine() -> None:
     assert facts["Data"] == "numpy (python), 48,000 to train on, 12,000 to validate with"
     assert facts["Steps per epoch"] == "2 training, 1 validation"
     assert facts["Epochs by the program's own clock"] == "2, mean 450 ns, 400 ns to 500 ns"
+
+
+def test_without_arithmetic_what_nvidia_smi_said_stands_with_the_run() -> None:
+    found = run(replace(trained(), arithmetic=None), 20)
+    assert found is not None
+    assert isinstance(found.blocks[-1], Paragraph)
+    assert found.blocks[-1].text.startswith("nvidia-smi would have said 95.0 %")
 
 
 def test_the_document_holds_the_manifest_as_its_own_schema_has_it() -> None:

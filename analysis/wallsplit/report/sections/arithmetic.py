@@ -29,7 +29,9 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
     if analysis.arithmetic is None:
         return None
     blocks: list[Block] = []
-    pairs = list(zip(analysis.ledgers, analysis.arithmetic, strict=True))
+    every = list(zip(analysis.ledgers, analysis.arithmetic, strict=True))
+    # A process that only starts others has no FLOPs of its own: it is shown where none has any.
+    pairs = [pair for pair in every if pair[1].works[0].flops is not None] or every
     for ledger, one in pairs[:MOST]:
         blocks += [
             _table(ledger, one, ledger_label(analysis, ledger)),

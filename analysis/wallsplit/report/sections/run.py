@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.manifest import RunManifest
-from wallsplit.report.document import Fact, Facts, Section
+from wallsplit.report.document import Block, Fact, Facts, Paragraph, Section
+from wallsplit.report.sections.arithmetic import nvidia_smi
 
 
 def run(analysis: Analysis, _top: int) -> Section | None:
@@ -13,7 +14,10 @@ def run(analysis: Analysis, _top: int) -> Section | None:
     if analysis.run is None:
         return None
     facts = (*_program(analysis.run), *_clock(analysis.run), *_machine(analysis.run))
-    return Section("run", "The run", (Facts(tuple(fact for fact in facts if fact.value is not None)),))
+    blocks: list[Block] = [Facts(tuple(fact for fact in facts if fact.value is not None))]
+    if analysis.arithmetic is None and analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis.ledgers)):
+        blocks.append(Paragraph(said))  # else it stands beside the arithmetic
+    return Section("run", "The run", tuple(blocks))
 
 
 def _program(run: RunManifest) -> list[Fact]:
