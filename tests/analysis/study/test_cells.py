@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from studies import IDENTITY, absent, cell, failed, place, run
@@ -21,7 +21,6 @@ from wallsplit.study.cells import (
 texts = st.text(st.characters(codec="utf-8"))
 
 
-@settings(deadline=None)
 @given(approach=texts, message=texts, settings=st.dictionaries(texts, texts))
 def test_any_outcome_is_one_line_that_reads_back_equal(approach: str, message: str, settings: dict[str, str]) -> None:
     outcome = replace(failed(approach, 32, message), cell=replace(cell(approach), settings=settings))

@@ -1,6 +1,6 @@
 from statistics import median
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from studies import IDENTITY, absent, cell, failed, place
@@ -10,7 +10,6 @@ from wallsplit.study.frames import summary
 times = st.lists(st.integers(1, 10**12), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(places=st.dictionaries(st.tuples(st.sampled_from(["numpy", "jax-cpu"]), st.integers(1, 4096)), times))
 def test_median_extremes_and_spread_are_those_of_the_repeats(places: dict[tuple[str, int], list[int]]) -> None:
     outcomes = [one for (approach, batch), walls in places.items() for one in place(approach, batch, *walls)]
