@@ -174,7 +174,7 @@ def _without_idle_accounts(accounts: Table) -> tuple[Table, list[str]]:
     """Return the accounts that took time, and a line for each reason for which others are left out."""
     reasons = [_reason_to_fold(row[1]) for row in accounts.rows]
     kept = [i for i, reason in enumerate(reasons) if reason is None]
-    rows, colours = (tuple(values[i] for i in kept) for values in (accounts.rows, accounts.colours))
+    rows, colours = tuple(accounts.rows[i] for i in kept), tuple(accounts.colours[i] for i in kept)
     lines = []
     for reason in ("At 0", "At ≥ 0", "Not measured"):
         names = [str(row[0]) for row, why in zip(accounts.rows, reasons, strict=True) if why == reason]
