@@ -25,7 +25,7 @@ demo: $(VENV)/.core ## Analyse the committed samples and write their reports
 	$(BIN)/analyze $(SAMPLES) --report-dir reports
 	@echo "Reports: $(CURDIR)/reports/index.html"
 
-test: lint ## Set up what the tests need and run all of them
+test: lint ## Check style and types and run the tests; those for missing tools are skipped
 	$(BIN)/python -m pytest --cov --cov-report=term $(PYTESTARGS)
 
 lint: $(VENV)/.dev ## Check style and types

@@ -35,7 +35,12 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
 
 @click.command()
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--window", metavar="W", help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: cuda.")
+@click.option(
+    "--window",
+    metavar="W",
+    help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: the first of cuda, nvtx and capture that the "
+    "trace has.",
+)
 @click.option(
     "--flops",
     type=float,
@@ -89,7 +94,8 @@ def analyze(
 ) -> int:
     """Say where the wall time of TRACES went, to the nanosecond.
 
-    TRACES are nsys exports (.sqlite), or reports (.nsys-rep), which are exported first if nsys is here.
+    TRACES are nsys exports (.sqlite, or folders of type parquetdir or arrowdir). Reports (.nsys-rep) will do where
+    nsys is: they are exported first.
     """
     from wallsplit.analysis import Analysis, Failure
 

@@ -34,7 +34,8 @@ def _first_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(100)
     except FileNotFoundError:
-        raise TraceError(f"{path}: no such file; give the path of an nsys export (.sqlite)") from None
+        advice = "give the path of an nsys export (.sqlite) or report (.nsys-rep)"
+        raise TraceError(f"{path}: no such file; {advice}") from None
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
 
