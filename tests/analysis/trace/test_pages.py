@@ -382,15 +382,31 @@ def test_a_chain_of_overflow_pages_that_bites_its_tail_is_corrupt(tmp_path: Path
     assert_equals_sqlite(path, ["c0"])  # in front of the text: its chain is not followed
 
 
-@pytest.mark.parametrize("serial_type", [10, 11])
-def test_a_reserved_serial_type_is_corrupt(serial_type: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("serial_type", "complaint"),
+    [
+        (10, "a type that does not exist"),
+        (11, "a type that does not exist"),
+        (1, "length is not that of its values"),  # a byte that the row does not have
+        (255, "a type that does not exist"),  # and more to follow, behind the header's end
+    ],
+)
+def test_a_header_that_does_not_fit_its_row_is_corrupt(serial_type: int, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
     write(path, Layout(), Contents(types=("INTEGER",), rows=((1,),), rowids=(1,)))
     file = path.read_bytes()
-    assert file.endswith(bytes([2, 1, 2, 9]))  # payload and row id, header of two bytes, the constant 1
+    assert file.endswith(bytes([2, 1, 2, 9]))  # two bytes, row id 1: a header of two bytes, the constant 1
     path.write_bytes(file[:-1] + bytes([serial_type]))
-    with pytest.raises(TraceError, match="a type that does not exist"):
+    with pytest.raises(TraceError, match=complaint):
         read(path, ["c0"])
+
+
+def test_a_stored_nan_is_null_as_in_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "trace.sqlite"
+    write(path, Layout(), Contents(types=("REAL",), rows=((0.1,), (0.2,)), rowids=(1, 2)))
+    path.write_bytes(path.read_bytes().replace(struct.pack(">d", 0.1), struct.pack(">d", float("nan"))))
+    assert_equals_sqlite(path, ["c0"])
+    assert sqlite_rows(path, ["c0"])[0] == (None,)
 
 
 @needs_shared_traces
