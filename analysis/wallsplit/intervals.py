@@ -50,7 +50,7 @@ def covers(starts: Times, ends: Times) -> Intervals:
 
 
 def _sorted(times: Times) -> Times:
-    return times if (times[1:] >= times[:-1]).all() else np.sort(times)
+    return times if (times[1:] >= times[:-1]).all() else np.sort(times, kind="stable")
 
 
 def merge(sets: Sequence[Intervals]) -> Intervals:
@@ -133,7 +133,7 @@ def _ordered(
     # Layer number and time in one integer: sorting plain integers is several times faster than an argsort.
     layer_of_edge = [0 if not n else int(b[0]).bit_length() for n, b in zip(lengths, bits, strict=True)]
     key = np.concatenate([(t << 4) | layer for t, layer in zip(times, layer_of_edge, strict=True)])
-    key.sort()
+    key.sort(kind="stable")
     layer_bit = np.array([0, *(1 << i for i in range(MAX_LAYERS))], np.uint16)
     active = layer_bit[key & 15]
     key >>= 4

@@ -1,11 +1,13 @@
 """What did the work enqueued inside each annotated range take on the GPU? As nsys' nvtx_gpu_proj_sum."""
 
+import numpy as np
 import polars as pl
 
 from wallsplit.analysis import Window
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, statistics_of
+from wallsplit.correlation import Numbers
 from wallsplit.model.model import Model
 from wallsplit.schema import NVTX_STYLES, NvtxRanges
 
@@ -52,36 +54,33 @@ def projected_ranges(nvtx: NvtxRanges, calls: Calls) -> pl.DataFrame:
 
 def calls_with_operations(model: Model) -> Calls:
     """Return the API calls that share (process, correlation id) with kernels, graph replays or memory operations."""
-    key = ["pid", "correlation_id"]
-    frames = (model.kernels, model.graph_replays, model.memory_ops)
-    enqueued = (
-        pl.concat([frame.lazy().select(*key, "start", "end") for frame in frames])
-        .group_by(key)
-        .agg(first=pl.col("start").min(), last=pl.col("end").max(), operations=pl.len().cast(pl.Int64))
-        .with_row_index("work")
-    )
-    calls = (
-        model.api_calls.lazy()
-        .select(*key, "thread", "start", "end")
-        .join(enqueued, on=key, how="inner")
-        .select("work", "thread", "start", "end", "first", "last", "operations")
-        .collect()
-    )
-    if calls["work"].n_unique() < calls.height:
-        calls = counted_once(calls)
-    return Calls(*(calls[name].to_numpy() for name in Calls.__dataclass_fields__))
+    correlation = model.correlation
+    numbers = np.concatenate(correlation.operations)
+    starts, ends = (np.concatenate([frame[name] for frame in model.gpu_operations]) for name in ("start", "end"))
+    first, last = correlation.earliest(numbers, starts), correlation.latest(numbers, ends)
+    operations = correlation.operations_per_number
+    rows = np.flatnonzero(operations[correlation.calls])
+    work = correlation.calls[rows]
+    thread, start, end = (model.api_calls[name].to_numpy()[rows] for name in ("thread", "start", "end"))
+    calls = Calls(thread, start, end, first[work], last[work], operations[work])
+    is_shared = correlation.calls_per_number[work] > 1
+    if not is_shared.any():
+        return calls
+    alone, shared = calls.take(~is_shared), counted_once(work[is_shared], calls.take(is_shared))
+    return Calls(*(np.concatenate(columns) for columns in zip(vars(alone).values(), vars(shared).values(), strict=True)))
 
 
-def counted_once(calls: pl.DataFrame) -> pl.DataFrame:
+def counted_once(work: Numbers, calls: Calls) -> Calls:
     """Return `calls` so that work which several calls of a thread share counts once in a range that holds several.
 
     A call that contains another with the same work adds nothing and goes. Of the rest, a range holds a run of
     neighbours; taking the work off again for each pair of neighbours it holds leaves it once.
     """
     same = ["work", "thread"]
-    calls = calls.sort(*same, "start", "end", descending=[False, False, False, True])
+    rows = pl.DataFrame({"work": work, **vars(calls)})
+    rows = rows.sort(*same, "start", "end", descending=[False, False, False, True])
     end = pl.col("end")
     earliest_later_end = end.shift(-1).reverse().cum_min().reverse().over(same)
-    kept = calls.filter((end < earliest_later_end).fill_null(True))
+    kept = rows.filter((end < earliest_later_end).fill_null(True))
     pairs = kept.with_columns(end.shift(-1).over(same), operations=-pl.col("operations")).drop_nulls("end")
-    return pl.concat([kept, pairs])
+    return Calls(*(column.to_numpy() for column in pl.concat([kept, pairs]).drop("work")))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from wallsplit.breakdowns.axis import Axis
 from wallsplit.breakdowns.slices import Ints, prefix_aggregates, slice_extremes
@@ -46,8 +47,8 @@ class Calls:
     """Latest end of the call's operations, ns."""
     operations: Ints
 
-    def take(self, rows: Ints) -> "Calls":
-        """Return the calls at `rows`, in that order."""
+    def take(self, rows: Ints | npt.NDArray[np.bool_]) -> "Calls":
+        """Return the calls at `rows`, in that order, or where it is true."""
         return Calls(*(column[rows] for column in vars(self).values()))
 
 
@@ -70,7 +71,7 @@ def project(calls: Calls, ranges: Ranges) -> Projection:
     axis = Axis.over(calls.thread, calls.start, calls.end)
     number = axis.number(calls.thread)
     begins, ends = axis.place(number, calls.start), axis.place(number, calls.end)
-    order = np.lexsort((ends, begins))
+    order = np.argsort(begins, kind="stable")  # a merge sort: calls come nearly in this order
     begins, ends, calls = begins[order], ends[order], calls.take(order)
     rising = ends >= np.maximum.accumulate(ends)
     follow, within = np.flatnonzero(rising), np.flatnonzero(~rising)

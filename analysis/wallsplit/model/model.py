@@ -1,9 +1,11 @@
 """All the frames of one trace, each read once."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
+from wallsplit.correlation import Correlation
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.gpus import gpus
@@ -58,6 +60,11 @@ class Model:
     def gpu_operations(self) -> tuple[pl.DataFrame, ...]:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
+
+    @cached_property
+    def correlation(self) -> Correlation:
+        """Return which API calls and GPU operations belong together; sorted once, at the first question."""
+        return Correlation.of(self.api_calls, self.gpu_operations)
 
     @property
     def cuda_span(self) -> tuple[int, int] | None:
