@@ -80,7 +80,7 @@ class _Rows:
 
 def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
     def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
-        frame = frame.with_columns(pl.Series("number", numbers))
+        frame = frame.drop("correlation_id", "name", strict=False).with_columns(pl.Series("number", numbers))
         return frame if alone else frame.filter(pl.col("pid") == pid)
 
     correlation = model.correlation

@@ -29,19 +29,18 @@ class Correlation:
     @classmethod
     def of(cls, calls: pl.DataFrame, operations: Sequence[pl.DataFrame]) -> "Correlation":
         """Return the numbers of frames with columns `pid` and `correlation_id`."""
-        keys = [frame.select("pid", "correlation_id") for frame in (calls, *operations)]
-        pid, ids = pl.concat(keys, rechunk=True)
-        key, process = ids.fill_null(0).to_numpy(), pid.to_numpy()
-        order = np.lexsort((key, process))  # a merge sort: rows come nearly in this order, so it is close to linear
-        key, process = key[order], process[order]
-        is_new = np.append(True, (key[1:] != key[:-1]) | (process[1:] != process[:-1]))
+        frames = (calls, *operations)
+        ids = np.concatenate([frame["correlation_id"].fill_null(0) for frame in frames])
+        process = np.concatenate([frame["pid"] for frame in frames])
+        order = np.lexsort((ids, process))  # a merge sort: rows come nearly in this order, so it is close to linear
+        ids, process = ids[order], process[order]
+        is_new = np.append(True, (ids[1:] != ids[:-1]) | (process[1:] != process[:-1]))
         numbers = np.empty(len(order), np.int32)
         numbers[order] = np.cumsum(is_new[: len(order)], dtype=np.int32) - 1
         size = int(numbers.max(initial=-1)) + 3
-        lacking = ids.is_null().to_numpy()
-        numbers[lacking] = size - 1
-        numbers[: calls.height][lacking[: calls.height]] = size - 2
-        parts = np.split(numbers, np.cumsum([frame.height for frame in keys])[:-1])
+        parts = np.split(numbers, np.cumsum([frame.height for frame in frames])[:-1])
+        for part, frame, nothing in zip(parts, frames, (size - 2, *(size - 1 for _ in operations)), strict=True):
+            part[frame["correlation_id"].is_null()] = nothing
         return cls(parts[0], tuple(parts[1:]), size)
 
     @property

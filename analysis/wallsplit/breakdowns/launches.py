@@ -43,8 +43,10 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 def launched_kernels(model: Model) -> pl.DataFrame:
     """Return one row per pair of kernel and API call with the same process and correlation id."""
     kernel, call = model.correlation.pairs(model.correlation.operations[0])
-    calls = model.api_calls[call].select(
-        "pid", "start", tid=pl.col("thread") & 0xFFFFFF, call_end="end", api_name="name", call=pl.Series(call)
+    calls = model.api_calls.select("pid", "start", tid="thread", call_end="end", api_name="name")[call]
+    kernels = model.kernels.select("device", kernel_start="start", kernel_end="end", kernel_name="name")[kernel]
+    return calls.hstack(kernels).with_columns(
+        pl.Series("call", call, pl.UInt32),
+        pl.col("tid") & 0xFFFFFF,
+        end=pl.max_horizontal("call_end", "kernel_end"),
     )
-    kernels = model.kernels[kernel].select("device", kernel_start="start", kernel_end="end", kernel_name="name")
-    return calls.hstack(kernels).with_columns(end=pl.max_horizontal("call_end", "kernel_end"))

@@ -6,10 +6,11 @@ import polars as pl
 from wallsplit.analysis import Window
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
+from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, statistics_of
 from wallsplit.correlation import Numbers
 from wallsplit.model.model import Model
-from wallsplit.schema import NVTX_STYLES, NvtxRanges
+from wallsplit.schema import NvtxRanges
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -23,7 +24,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     operations, level, children = pl.col("operations"), pl.col("level"), pl.col("children")
     summary = (
         instances.lazy()
-        .group_by("range", "style")
+        .group_by("name_and_style")
         .agg(
             pl.len().cast(pl.Int64).alias("count"),
             operations.sum().alias("gpu_op_count"),
@@ -35,18 +36,15 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         )
         .collect()
     )
-    named = summary.with_columns(model.names.text(summary["range"]), pl.col("style").cast(pl.String))
-    return largest_first(named, "projected_total_ns", "range", "style")
+    return largest_first(named(summary, model.names), "projected_total_ns", "range", "style")
 
 
 def projected_ranges(nvtx: NvtxRanges, calls: Calls) -> pl.DataFrame:
     """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
     ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
     found = project(calls, ranges)
-    instances = nvtx.select("thread", "start", "end", "range", "style")[found.rows]
-    thread, start, end = (instances[name].to_numpy() for name in ("thread", "start", "end"))
-    outer_first = instances.select(pl.col("range").cast(pl.Int64) * len(NVTX_STYLES) + pl.col("style").to_physical())
-    level, children = nesting(thread, start, end, outer_first.to_series().to_numpy())
+    instances = nvtx.lazy().select("thread", "start", "end", name_and_style=NAME_AND_STYLE).collect()[found.rows]
+    level, children = nesting(*(column.to_numpy() for column in instances.iter_columns()))
     return instances.with_columns(
         projected=found.last - found.first, operations=found.operations, level=level, children=children
     )

@@ -93,8 +93,9 @@ def load(trace: Trace) -> Model:
     """
     raw = RawRows(trace)
     names = NameTable.of(trace)
+    nvtx_rows = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
+    api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
-    api_rows, nvtx_rows, osrt_rows = api_calls(raw, names), nvtx(raw, names), osrt(raw, names)
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     model = Model(
