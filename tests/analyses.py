@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from recorded_runs import with_run
 from wallsplit import schema
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.analysis import Analysis, Exposure, Ledger, Note, Window
@@ -106,7 +107,7 @@ def two_gpus() -> Analysis:
 
 def hostile(names: Sequence[str] = HOSTILE) -> Analysis:
     """Return an analysis whose every text is hostile, or one of as many other names."""
-    found = analysis(*usual().ledgers, names=names)
+    found = with_run(analysis(*usual().ledgers, names=names), names)
     return replace(
         found,
         path=f"/some/folder/{names[0].replace('/', '')}`|\x1b\u202e.sqlite",
@@ -117,7 +118,17 @@ def hostile(names: Sequence[str] = HOSTILE) -> Analysis:
     )
 
 
-ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, hostile, analysis)
+def trained() -> Analysis:
+    """Return a run whose manifest lies beside the trace."""
+    return with_run(usual())
+
+
+def trained_on_cpu() -> Analysis:
+    """Return the same on a CPU, and with GPU work missing in a second ledger."""
+    return with_run(replace(cpu_run(), ledgers=(*cpu_run().ledgers, *incomplete().ledgers)))
+
+
+ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, trained, trained_on_cpu, hostile, analysis)
 """One of each kind; the last has no ledger at all."""
 
 

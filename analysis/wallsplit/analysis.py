@@ -5,7 +5,10 @@ from typing import Literal
 
 import polars as pl
 
+from wallsplit.arithmetic import LedgerArithmetic
 from wallsplit.manifest import RunManifest
+from wallsplit.nvml import NvmlSummary
+from wallsplit.perturbation import Perturbation
 
 Level = Literal["info", "warning", "error"]
 
@@ -97,7 +100,10 @@ class Analysis:
     ledgers: tuple[Ledger, ...]
     tables: dict[str, pl.DataFrame | None]  # by name, in the order of BREAKDOWNS; None = cannot be had
     notes: tuple[Note, ...]
-    run: RunManifest | None = None
+    run: RunManifest | None = None  # the manifest beside the trace, if it was written for it
+    arithmetic: tuple[LedgerArithmetic, ...] | None = None  # one per ledger; None = nothing is known of FLOPs
+    perturbation: Perturbation | None = None  # None = the manifest has no runs without the profiler
+    nvml: NvmlSummary | None = None
     reconstructed: bool = False  # the trace is our own reconstruction: every output carries a banner
     assumptions: tuple[str, ...] = field(default=())
 

@@ -6,30 +6,46 @@ from pathlib import Path
 from wallsplit.activity import Activity, activities
 from wallsplit.analysis import Analysis, Ledger, Window
 from wallsplit.breakdowns import tables
+from wallsplit.counting import Question, marked
 from wallsplit.headline import headline
 from wallsplit.ledger import book
 from wallsplit.model import Model, load
 from wallsplit.notes import notes
+from wallsplit.nvml import NvmlSummary, summary
+from wallsplit.overhead import against_overhead
+from wallsplit.recorded_run import RecordedRun, recorded_run
 from wallsplit.trace import Trace
 from wallsplit.windows import default_window, whole, windows
 
 
-def analyze(path: Path, window: str | None = None, *, shown_as: Path | None = None) -> Analysis:
-    """Return the analysis of the export at `path`.
+def analyze(
+    path: Path,
+    window: str | None = None,
+    *,
+    shown_as: Path | None = None,
+    flops: int | None = None,
+    peak_flops_per_s: int | None = None,
+) -> Analysis:
+    """Return the analysis of the export at `path`, with what the manifest beside it says of the run.
 
     `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
-    a report and `path` its export.
+    a report and `path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in for the
+    manifest's and for those of the trace.
 
     Raises:
         TraceError: the file is no complete nsys export.
         WindowError: the trace has no such window.
+        FlopsError: `flops` would be more than 100 % of peak.
     """
     trace = Trace.open(path)
     model = load(trace)
     parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
     selected = whole(parts, window or parts[0].name) if parts else None
-    ledgers = _ledgers(model, parts)
-    explicit = selected if window else None
+    found = activities(model)
+    ledgers = _ledgers(found, parts)
+    recorded = recorded_run(shown_as or path)
+    question = Question(recorded.manifest, flops, peak_flops_per_s, whole_trace=window is None)
+    arithmetic, refused = against_overhead(model, found, ledgers, selected, question)
     return Analysis(
         path=str(shown_as or path),
         size_bytes=trace.size_bytes,
@@ -42,19 +58,35 @@ def analyze(path: Path, window: str | None = None, *, shown_as: Path | None = No
         window=selected,
         window_is_explicit=window is not None,
         ledgers=ledgers,
-        tables=tables(model, explicit),
-        notes=notes(model, ledgers, selected, explicit=window is not None),
+        tables=tables(model, selected if window else None),
+        notes=(*notes(model, ledgers, selected, explicit=window is not None), *recorded.notes, *refused),
+        run=recorded.manifest,
+        arithmetic=arithmetic,
+        perturbation=recorded.perturbation,
+        nvml=_nvml(model, recorded, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
     )
 
 
-def _ledgers(model: Model, parts: Sequence[Window]) -> tuple[Ledger, ...]:
+def _ledgers(found: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:
     """Return the ledgers of every activity in every window; of one NVTX range, only its own process's."""
-    found = activities(model)
     return tuple(book(a, w, own_window=len(parts) > 1) for w in parts for a in _concerned(found, w))
 
 
 def _concerned(found: Sequence[Activity], window: Window) -> Sequence[Activity]:
     mine = [a for a in found if a.pid == window.pid]
     return mine or found
+
+
+def _nvml(model: Model, recorded: RecordedRun, window: Window | None) -> NvmlSummary | None:
+    """Return what NVML said over the window; None without samples, or where the trace does not tell the time of day."""
+    origin = model.capture.start_utc_ns
+    if not recorded.samples or window is None or origin is None:
+        return None
+    epochs = marked(model, "epoch", window)
+    return summary(
+        recorded.samples,
+        (origin + window.start_ns, origin + window.end_ns),
+        [(origin + start, origin + end) for start, end in epochs],
+    )

@@ -21,6 +21,10 @@ class ManifestError(WallsplitError):
     """A run manifest is malformed."""
 
 
+class FlopsError(WallsplitError):
+    """The FLOPs or the peak that the user gave cannot be right for this trace."""
+
+
 class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
 

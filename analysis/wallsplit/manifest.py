@@ -250,7 +250,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check(manifest: RunManifest) -> None:
-    """Raise DecodeError for what the types cannot say: durations are not negative, file names are bare names."""
+    """Raise DecodeError for what the types cannot say: nothing is negative, file names are bare names."""
     names = {"command": manifest.command, "nvml.file": manifest.nvml.file if manifest.nvml else None}
     for place, name in names.items():
         if name is not None and (not name or name in {".", ".."} or "/" in name or "\\" in name or "\0" in name):
@@ -261,3 +261,7 @@ def _check(manifest: RunManifest) -> None:
     for place, duration in durations:
         if duration is not None and duration < 0:
             raise DecodeError(f"{place} is {duration}, not a duration")
+    for place, part in (("arithmetic", manifest.arithmetic), ("cpu", manifest.cpu), ("gpu", manifest.gpu)):
+        for name, amount in vars(part).items() if part else ():
+            if isinstance(amount, int) and amount < 0:
+                raise DecodeError(f"{place}.{name} is {amount}, less than nothing")

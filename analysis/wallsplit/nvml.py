@@ -60,6 +60,35 @@ def _sample(row: Sequence[str]) -> NvmlSample:
     return NvmlSample(utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw)
 
 
+@dataclass(frozen=True)
+class NvmlSummary:
+    """What nvidia-smi would have said over the window; None = no sample, or samples that do not span it."""
+
+    sample_count: int  # readings of GPU utilisation in the window
+    device_count: int  # GPUs they are of
+    gpu_ratio: float | None
+    energy_joules: float | None
+    epoch_count: int
+    epoch_energy_joules: float | None  # mean over the epochs
+
+
+def summary(
+    samples: Sequence[NvmlSample], window_utc_ns: tuple[int, int], epochs_utc_ns: Sequence[tuple[int, int]] = ()
+) -> NvmlSummary:
+    """The samples' mean utilisation and energy over a window, and the energy of the mean epoch, in joules."""
+    start, end = window_utc_ns
+    seen = [s for s in samples if s.gpu_percent is not None and start <= s.utc_ns < end]
+    energies = [energy for ends in epochs_utc_ns if (energy := energy_joules(samples, *ends)) is not None]
+    return NvmlSummary(
+        sample_count=len(seen),
+        device_count=len({s.device for s in seen}),
+        gpu_ratio=mean_gpu_ratio(seen, start, end),
+        energy_joules=energy_joules(samples, start, end),
+        epoch_count=len(energies),
+        epoch_energy_joules=sum(energies) / len(energies) if energies else None,
+    )
+
+
 def mean_gpu_ratio(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:
     """Mean of what nvidia-smi shows as GPU utilisation over the window, 0-1, all devices; None without a sample."""
     seen = [s.gpu_percent for s in samples if s.gpu_percent is not None and start_utc_ns <= s.utc_ns < end_utc_ns]

@@ -1,5 +1,6 @@
 """Numbers as people read them. Everything before this edge is an integer in ns or bytes, or a ratio 0–1."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -33,6 +34,23 @@ def count(value: int) -> str:
 def ratio(value: float) -> str:
     """Return a ratio 0–1 as per cent: `51.6 %`."""
     return f"{value * 100:.1f} %"
+
+
+def fine_ratio(value: float) -> str:
+    """Return a ratio 0–1 as per cent with two digits where it is small: `51.6 %`, `0.031 %`, `0.0000012 %`."""
+    percent = abs(value) * 100
+    decimals = 1 if percent == 0 else max(1, 1 - math.floor(math.log10(percent)))
+    return f"{value * 100:,.{decimals}f} %"
+
+
+def flops(value: float) -> str:
+    """Return a number of floating-point operations: `812 FLOP`, `6.42 MFLOP`, `22.0 GFLOP`, `11.1 TFLOP`."""
+    if abs(value) < 999.5:
+        return f"{value:.0f} FLOP"
+    for factor, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")):
+        if abs(value) < 999.5 * factor:
+            return f"{_three_digits(value / factor)} {unit}FLOP"
+    return f"{_three_digits(value / 1e15)} PFLOP" if abs(value) < 999.5e15 else f"{value:.3g} FLOP"
 
 
 def apportion(parts: Sequence[int], units: int) -> list[int]:

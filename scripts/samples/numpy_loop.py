@@ -16,7 +16,7 @@ LEARNING_RATE = 0.1
 def train(data: Path) -> float:
     """Return the mean loss of the last epoch; `data` holds STEPS batches of float32 images and the labels behind."""
     import numpy as np
-    import nvtx  # type: ignore[import-untyped]
+    import nvtx
 
     generator = np.random.default_rng(0)
     weights_1 = generator.normal(0, 0.05, (INPUTS, HIDDEN)).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Literal
@@ -17,11 +18,40 @@ if TYPE_CHECKING:
 REPORT_DIR = Path("reports")
 QUIET_SECONDS = 1.0
 """Progress is shown for what takes longer than this."""
+QUANTITY_LIMIT = 1e30
+"""More FLOPs than all computers have done."""
+
+
+def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | None], int | None]:
+    """Return what turns an option's number, in units of `factor`, into a whole one and refuses 0, NaN and the like."""
+
+    def convert(ctx: click.Context, param: click.Parameter, value: float | None) -> int | None:
+        if value is not None and not 1 <= value * factor < QUANTITY_LIMIT:
+            raise click.BadParameter(f"{value:g} is not a number like 2.2e10.", ctx, param)
+        return None if value is None else round(value * factor)
+
+    return convert
 
 
 @click.command()
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--window", metavar="W", help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: cuda.")
+@click.option(
+    "--flops",
+    type=float,
+    callback=_whole(1),
+    metavar="N",
+    help="Floating-point operations of each process in the window, 2.2e10, for the arithmetic. "
+    "Default: as the manifest beside the trace says.",
+)
+@click.option(
+    "--peak-tflops",
+    "peak_flops_per_s",
+    type=float,
+    callback=_whole(10**12),
+    metavar="X",
+    help="Peak TFLOP/s of what a process computes on. Default: SMs × lanes × 2 × clock.",
+)
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
@@ -32,9 +62,20 @@ QUIET_SECONDS = 1.0
 @click.option("--format", "table_format", default="csv", show_default=True, type=click.Choice(["csv", "parquet"]))
 @click.option("--force", is_flag=True, help="Replace files that wallsplit did not write.")
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Analyse N traces at once. Default: one a core, fewer if small.",
+)
+@click.option(
+    "--dask", metavar="ADDRESS", help="Analyse on the Dask cluster there; its workers must see the same paths."
+)
 def analyze(
     traces: tuple[Path, ...],
     window: str | None,
+    flops: int | None,
+    peak_flops_per_s: int | None,
     top: int,
     as_json: bool,
     report_dir: Path | None,
@@ -43,6 +84,8 @@ def analyze(
     table_format: Literal["csv", "parquet"],
     force: bool,
     nsys: str | None,
+    jobs: int | None,
+    dask: str | None,
 ) -> int:
     """Say where the wall time of TRACES went, to the nanosecond.
 
@@ -50,7 +93,10 @@ def analyze(
     """
     from wallsplit.analysis import Analysis, Failure
 
-    outcomes = _analyze_all(traces, window, nsys)
+    if jobs and dask:
+        raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
+    asked = partial(_analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, nsys=nsys)
+    outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
     written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
@@ -63,16 +109,20 @@ def analyze(
     return 0 if all(isinstance(outcome, Analysis) for outcome in outcomes) else 1
 
 
-def _analyze_all(traces: Sequence[Path], window: str | None, nsys: str | None) -> "list[Outcome]":
-    outcomes = []
+def _analyze_all(
+    traces: Sequence[Path], one: "Callable[[Path], Outcome]", jobs: int | None, dask: str | None
+) -> "list[Outcome]":
+    from wallsplit_scripts import cluster, many
+
     with _progress(len(traces)) as advance:
-        for trace in traces:
-            advance(trace.name)
-            outcomes.append(_analyze_one(trace, window, nsys))
-    return outcomes
+        if dask is not None:
+            return cluster.analyze_all(traces, one, dask, advance)
+        return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
 
 
-def _analyze_one(trace: Path, window: str | None, nsys: str | None) -> "Outcome":
+def _analyze_one(
+    trace: Path, *, window: str | None, flops: int | None, peak_flops_per_s: int | None, nsys: str | None
+) -> "Outcome":
     from wallsplit.analysis import Failure
     from wallsplit.analyze import analyze as analysis_of
     from wallsplit.errors import WallsplitError
@@ -82,7 +132,7 @@ def _analyze_one(trace: Path, window: str | None, nsys: str | None) -> "Outcome"
     try:
         is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
         source = cached_export(trace, nsys) if is_report else trace
-        return analysis_of(source, window, shown_as=trace)
+        return analysis_of(source, window, shown_as=trace, flops=flops, peak_flops_per_s=peak_flops_per_s)
     except WallsplitError as error:
         message = str(error)
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")

@@ -187,7 +187,9 @@ Rows = tuple[list[tuple[int, int, int, int]], list[tuple[int, int, int, int]], l
 
 def model_of(tmp_path: Path, rows: Rows, *, shift: int = 0, backwards: bool = False, split: bool = False) -> Model:
     build = TraceBuilder(tmp_path / "t.sqlite")
-    kernels, copies, calls = (part[::-1] if backwards else part for part in rows)
+    kernels, copies, calls = rows
+    if backwards:
+        kernels, copies, calls = kernels[::-1], copies[::-1], calls[::-1]
     for start, length, corr, device in kernels:
         start += shift
         build.kernel(start, start + length, corr=corr, device=device)

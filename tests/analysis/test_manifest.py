@@ -99,6 +99,8 @@ def test_a_loss_that_is_no_number_any_more_is_written_as_null() -> None:
         ({"steps": [1]}, "steps is [1], not an object"),
         ({"seed": 2**63}, "seed is 9223372036854775808, not a whole number of at most 64 bits"),
         ({"epochs": [{"wall_ns": 1}, {"wall_ns": "2"}]}, "epochs[1].wall_ns is '2', not a whole number"),
+        ({"arithmetic": {"formula": "f", "flops_per_step": -1}}, "arithmetic.flops_per_step is -1, less than nothing"),
+        ({"gpu": {"name": "g", "clock_hz": -1}}, "gpu.clock_hz is -1, less than nothing"),
         ({"epochs": [{"wall_ns": -1}]}, "epochs[0].wall_ns is -1, not a duration"),
         ({"epochs": [{"wall_ns": 1, "loss": "low"}]}, "epochs[0].loss is 'low', not a number"),
         ({"step_wall_ns": [1, -2]}, "step_wall_ns[1] is -2, not a duration"),

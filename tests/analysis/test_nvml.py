@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wallsplit.errors import ManifestError
-from wallsplit.nvml import COLUMNS, NvmlSample, energy_joules, from_csv, mean_gpu_ratio, to_csv
+from wallsplit.nvml import COLUMNS, NvmlSample, energy_joules, from_csv, mean_gpu_ratio, summary, to_csv
 
 SECOND = 10**9
 
@@ -71,3 +71,23 @@ def test_utilisation_is_the_mean_of_the_samples_in_the_window() -> None:
     samples = [NvmlSample(t, 0, percent, None, None, None) for t, percent in enumerate((0, 90, 100, None, 7))]
     assert mean_gpu_ratio(samples, 1, 4) == pytest.approx(0.95)
     assert mean_gpu_ratio(samples, 3, 4) is None
+
+
+def test_a_summary_counts_the_samples_of_its_window_and_averages_over_epochs() -> None:
+    samples = [NvmlSample(t * SECOND, 0, 10 * t, None, None, 100_000) for t in range(11)]
+    found = summary(samples, (2 * SECOND, 6 * SECOND), [(0, 2 * SECOND), (2 * SECOND, 6 * SECOND)])
+    assert (found.sample_count, found.device_count) == (4, 1)
+    assert found.gpu_ratio == pytest.approx((20 + 30 + 40 + 50) / 4 / 100)
+    assert found.energy_joules == pytest.approx(400)
+    assert found.epoch_count == 2
+    assert found.epoch_energy_joules == pytest.approx((200 + 400) / 2)
+
+
+def test_a_summary_of_nothing_claims_nothing() -> None:
+    found = summary([], (0, SECOND), [(0, SECOND)])
+    assert (found.sample_count, found.gpu_ratio, found.energy_joules, found.epoch_energy_joules) == (
+        0,
+        None,
+        None,
+        None,
+    )

@@ -36,6 +36,31 @@ def test_a_size_is_in_decimal_units(size: int, text: str) -> None:
     assert units.size(size) == text
 
 
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0, "0.0 %"),
+        (0.516, "51.6 %"),
+        (1, "100.0 %"),
+        (0.0053, "0.53 %"),
+        (0.000306, "0.031 %"),
+        (3e-7, "0.000030 %"),
+        (-0.02, "-2.0 %"),
+        (71.6, "7,160.0 %"),
+    ],
+)
+def test_a_small_ratio_keeps_two_digits(ratio: float, text: str) -> None:
+    assert units.fine_ratio(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("flops", "text"),
+    [(0, "0 FLOP"), (6_422_528, "6.42 MFLOP"), (22_075_392_000, "22.1 GFLOP"), (11_059_200_000_000, "11.1 TFLOP")],
+)
+def test_operations_have_decimal_units(flops: int, text: str) -> None:
+    assert units.flops(flops) == text
+
+
 parts = st.lists(st.integers(0, 10**13), min_size=1, max_size=16)
 
 

@@ -201,3 +201,28 @@ def test_help_needs_neither_polars_nor_matplotlib_nor_a_framework(arguments: lis
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_flops_and_peak_give_arithmetic_against_overhead(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = a_trace(tmp_path / "run.sqlite")
+    assert analyze(trace, "--json", "--flops", "1e4", "--peak-tflops", "1000") == 0
+    (one,) = json.loads(capsys.readouterr().out)["traces"][0]["arithmetic"]["ledgers"]
+    assert one["peak"] == {"flops_per_s": 10**15, "source": "given with --peak-tflops"}
+    assert (one["works"][0]["flops"], one["works"][0]["modelled_ns"], one["works"][0]["measured_ns"]) == (10**4, 0, 78)
+
+
+def test_more_than_the_peak_is_one_line_and_exit_code_1(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert analyze(a_trace(tmp_path / "run.sqlite"), "--no-report", "--flops", "2.2e10", "--peak-tflops", "1") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "run.sqlite: 22.0 GFLOP in 78 ns of measured GPU work are " in captured.err
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e99", "many"])
+def test_flops_that_are_no_number_are_a_usage_error(analyze: Analyze, tmp_path: Path, number: str) -> None:
+    assert analyze(a_trace(tmp_path / "run.sqlite"), "--flops", number) == 2

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from wallsplit.arithmetic import LANES_PER_SM
 from wallsplit.errors import WallsplitError
 from wallsplit.manifest import Cpu, Gpu
 
@@ -20,11 +21,6 @@ _GPU_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")  
 _SIMD = (("avx512f", "avx512", 16), ("avx2", "avx2", 8), ("avx", "avx", 8), ("sse2", "sse2", 4), ("asimd", "neon", 4))
 _ZEN_BEFORE_5 = ("23", "25")  # CPU families
 _FMA_UNITS = 2  # of every core with FMA that this study meets: Haswell, Zen 2, Neoverse N1 and later
-
-# FP32 lanes of one SM by compute capability: CUDA C++ Programming Guide, "Arithmetic Instructions".
-_LANES_PER_SM = dict.fromkeys(((6, 0), (7, 0), (7, 2), (7, 5), (8, 0)), 64) | dict.fromkeys(
-    ((6, 1), (6, 2), (8, 6), (8, 7), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1)), 128
-)
 
 
 def cpu() -> Cpu:
@@ -101,7 +97,8 @@ def gpu(nvml: Any = None) -> Gpu | None:
         name = nvml.nvmlDeviceGetName(handle)
         lanes = sms = clock_hz = memory = None
         with suppress(nvml.NVMLError):
-            lanes = _LANES_PER_SM.get(tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle)))
+            major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+            lanes = LANES_PER_SM.get(f"{major}.{minor}")
             sms = nvml.nvmlDeviceGetNumGpuCores(handle) // lanes if lanes else None
         with suppress(nvml.NVMLError):
             clock_hz = nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_SM) * 10**6

@@ -45,7 +45,7 @@ def run(context: RunContext) -> Result:
         data=first.data,
         model=first.model,
         steps=first.steps,
-        arithmetic=mlp.arithmetic(context.integer("batch"), *samples, models=len(models)),
+        arithmetic=mlp.arithmetic(context.integer("batch"), *samples),  # of one model: each marks its own steps
         threads={**first.threads, "processes": processes},
         results={"search_wall_ns": search_wall_ns, "models": models},
     )

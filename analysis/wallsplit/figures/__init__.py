@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from wallsplit.analysis import Analysis
 from wallsplit.figures.api_exposure import api_exposure
+from wallsplit.figures.arithmetic import arithmetic
 from wallsplit.figures.drawing import Figure
 from wallsplit.figures.launches import launches
 from wallsplit.figures.ledger import ledger
 
-FIGURES: tuple[Callable[[Analysis], Figure | None], ...] = (ledger, api_exposure, launches)
+FIGURES: tuple[Callable[[Analysis], Figure | None], ...] = (ledger, arithmetic, api_exposure, launches)

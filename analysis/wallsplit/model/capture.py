@@ -22,6 +22,8 @@ class Capture:
     note: str | None = None
     """Set in files this project reconstructed from published figures; every output shows it."""
     assumptions: tuple[str, ...] = ()
+    start_utc_ns: int | None = None
+    """UTC in ns at 0 of the trace clock."""
 
 
 def capture(trace: Trace) -> Capture:
@@ -30,12 +32,14 @@ def capture(trace: Trace) -> Capture:
     rows = trace.scan(table, ["name", "value"]).select(pl.col("name", "value").cast(pl.String)).drop_nulls().collect()
     values = dict(rows.iter_rows())
     durations = trace.scan("ANALYSIS_DETAILS", ["duration"]).drop_nulls().collect()["duration"]
+    starts = trace.scan("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]).drop_nulls().collect()["utcEpochNs"]
     return Capture(
         nsys_version=values.get("EXPORT_PRODUCT_VERSION") or values.get("EXPORT_VERSION"),
         schema_version=values.get("EXPORT_SCHEMA_VERSION"),
         duration_ns=int(durations[0]) if len(durations) else None,
         note=values.get(NOTE),
         assumptions=tuple(values[name] for name in sorted(values) if name.startswith(ASSUMPTION)),
+        start_utc_ns=int(starts[0]) if len(starts) else None,
     )
 
 

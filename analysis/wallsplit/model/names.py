@@ -49,7 +49,7 @@ class NameTable:
 
     def rows_of_texts(self, texts: pl.Series, change: Callable[[str], str] = str) -> pl.Series:
         """Return the Int32 rows of a Categorical or String column of inline texts; null is no name."""
-        distinct = texts.unique()
+        distinct = texts.unique(maintain_order=True)  # not by category code, which depends on what was read before
         return self._mapped(texts, distinct, distinct.cast(pl.String).fill_null(UNNAMED), change)
 
     def lookup(self, ids: Iterable[int]) -> dict[int, str]:

@@ -24,7 +24,6 @@ def report(analysis: Analysis, top: int = TOP) -> Report:
         figure=next((figure for figure in figures if figure.section == HEADLINE), None),
         sections=tuple(_opened_by(figures, section) for section in sections),
         banner=BANNER if analysis.reconstructed else None,
-        assumptions=analysis.assumptions if analysis.reconstructed else (),
     )
 
 

@@ -29,6 +29,10 @@ def _number(value: float | Decimal, kind: Kind) -> str:
             return units.size(float(value))
         case "ratio":
             return units.ratio(float(value))
+        case "fine_ratio":
+            return units.fine_ratio(float(value))
+        case "flops":
+            return units.flops(float(value))
         case "percent":
             return f"{value} %"
         case "count":

@@ -1,14 +1,14 @@
 """What a report says, free of any format: renderers turn it into HTML, Markdown or a terminal's lines."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from wallsplit.analysis import Note
 from wallsplit.figures.drawing import Figure
 
-Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "percent"]
-"""What a column's numbers are: ratio is 0–1, percent is already of 100."""
+Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100."""
 
 
 @dataclass(frozen=True)
@@ -113,4 +113,3 @@ class Report:
     sections: tuple[Section, ...]
     banner: str | None = None
     """A warning that goes before everything else."""
-    assumptions: tuple[str, ...] = field(default=())

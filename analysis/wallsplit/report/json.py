@@ -3,11 +3,13 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure, Ledger, Outcome, Window
+from wallsplit.arithmetic import LedgerArithmetic, Work
 from wallsplit.manifest import to_value
 from wallsplit.report.sections.remarks import all_notes
 
@@ -60,6 +62,9 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "schema": analysis.schema_version,
         "gpus": analysis.gpus.to_dicts(),
         "run": to_value(analysis.run) if analysis.run else None,
+        "arithmetic": _arithmetic(analysis),
+        "perturbation": asdict(analysis.perturbation) if analysis.perturbation else None,
+        "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
         "ledgers": [_ledger(ledger) for ledger in analysis.ledgers],
         **{name: _rows(analysis, name) for name in names},
@@ -91,6 +96,32 @@ def _ledger(ledger: Ledger) -> dict[str, Any]:
     if ledger.window:
         result["window"] = _window(ledger.window)
     return result
+
+
+def _arithmetic(analysis: Analysis) -> dict[str, Any] | None:
+    if analysis.arithmetic is None:
+        return None
+    return {"ledgers": [_ledger_arithmetic(one) for one in analysis.arithmetic]}
+
+
+def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
+    return {
+        "pid": one.pid,
+        "device": one.device,
+        "counted": one.counted,
+        "formula": one.formula,
+        "peak": asdict(one.peak) if one.peak else None,
+        "works": [_work(work) for work in one.works],
+    }
+
+
+def _work(work: Work) -> dict[str, Any]:
+    return {
+        **asdict(work),
+        "overhead_at_least_ns": work.overhead_at_least_ns,
+        "overhead_at_most_ns": work.overhead_at_most_ns,
+        "flop_utilisation_ratio": work.flop_utilisation,
+    }
 
 
 def _window(window: Window) -> dict[str, Any]:

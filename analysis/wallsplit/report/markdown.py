@@ -27,7 +27,6 @@ def markdown(report: Report, stem: str) -> str:
     parts = [f"{MARK}{__version__} -->", f"# {escape(report.title)}"]
     if report.banner:
         parts.append("\n".join(["> [!WARNING]", f"> {escape(report.banner)}"]))
-        parts += [_list(report.assumptions)] if report.assumptions else []
     parts.append(f"**{escape(report.headline)}**")
     if report.figure:
         parts.append(_figure(report.figure, stem))
@@ -88,7 +87,3 @@ def _line(cells: list[str]) -> str:
 
 def _figure(figure: Figure, stem: str) -> str:
     return f"![{escape(figure.alt)}]({quote(stem)}.{figure.name}.svg)\n\n*{escape(figure.caption)}*"
-
-
-def _list(texts: tuple[str, ...]) -> str:
-    return "\n".join(["What it assumes:", "", *(f"- {escape(text)}" for text in texts)])

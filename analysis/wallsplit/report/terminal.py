@@ -17,6 +17,7 @@ WIDTH = 80
 
 _COLUMNS = {  # what fits of the tables of a section; the first column takes the room that is left
     "ledger": ("account", "time", "of wall"),
+    "arithmetic": ("of one", "wall", "GPU work, measured", "arithmetic, modelled"),
     "api": ("class and call", "calls", "nsys total", "hidden", "exposed"),
     "kernel_summary": ("kernel", "total", "of listed", "count", "median"),
 }
@@ -30,7 +31,9 @@ _STYLES = {
     "host": "bright_black",
 }
 _BAR_WIDTH = 24
-_ASCII = str.maketrans({"≥": ">=", "≠": "!=", "–": "-", "…": "...", "µ": "u", "“": '"', "”": '"', "×": "x"})
+_ASCII = str.maketrans(
+    {"≥": ">=", "≤": "<=", "≠": "!=", "–": "-", "−": "-", "…": "...", "µ": "u", "“": '"', "”": '"', "×": "x", "÷": "/"}
+)
 _LEVELS = {"info": ("Note", "bold"), "warning": ("Warning", "bold yellow"), "error": ("Error", "bold red")}
 
 
@@ -52,7 +55,6 @@ class _Renderer:
         parts: list[RenderableType] = [self.text(report.title, "bright_black")]
         if report.banner:
             parts += ["", self.text(report.banner, "bold yellow")]
-            parts += [self.text(f"- {assumption}") for assumption in report.assumptions]
         parts += ["", self.text(report.headline, "bold"), ""]
         if report.figure and report.figure.bars:
             parts += [*self.bars(report.figure.bars), ""]
@@ -69,7 +71,7 @@ class _Renderer:
         for block in section.blocks if section.key in _COLUMNS else ():
             if isinstance(block, Table) and block.columns[0].title == _COLUMNS[section.key][0]:
                 parts += self.table(block, _COLUMNS[section.key])
-            elif isinstance(block, Paragraph) and section.key == "ledger":
+            elif isinstance(block, Paragraph) and section.key in ("ledger", "arithmetic"):
                 parts += [self.text(block.text), ""]
         return parts
 

@@ -88,10 +88,9 @@ def test_no_control_character_reaches_the_terminal() -> None:
     assert r"\x1b[31mred" in text
 
 
-def test_a_reconstruction_says_so_first_and_lists_its_assumptions() -> None:
+def test_a_reconstruction_says_so_first() -> None:
     text = printed(hostile([f"name {i}" for i, _ in enumerate(HOSTILE)]))
     assert text.index("Reconstructed trace") < text.index("3.361 s of wall time")
-    assert "- name 3" in text
 
 
 def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:

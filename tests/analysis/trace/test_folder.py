@@ -24,7 +24,7 @@ from wallsplit.windows import default_window
 from wallsplit_scripts import nsys
 
 SUFFIXES = {"parquetdir": ".parquet", "arrowdir": ".arrow"}
-TABLES = (*EVENT_TABLES, *INFORMATION_TABLES, "TARGET_INFO_CUDA_DEVICE")
+TABLES = (*EVENT_TABLES, *INFORMATION_TABLES)
 every_type = pytest.mark.parametrize("kind", SUFFIXES)
 
 PROGRAM = """

@@ -6,6 +6,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.report.document import Section
 from wallsplit.report.sections.anomalies import anomalies
 from wallsplit.report.sections.api import api
+from wallsplit.report.sections.arithmetic import arithmetic
 from wallsplit.report.sections.graphs import graph_replays
 from wallsplit.report.sections.kernels import kernels
 from wallsplit.report.sections.launches import launches
@@ -14,13 +15,16 @@ from wallsplit.report.sections.memory import memory
 from wallsplit.report.sections.nvtx import nvtx, nvtx_projection
 from wallsplit.report.sections.osrt import osrt
 from wallsplit.report.sections.reading import reading
-from wallsplit.report.sections.remarks import further_remarks, remarks
+from wallsplit.report.sections.remarks import assumptions, further_remarks, remarks
+from wallsplit.report.sections.run import run
 from wallsplit.report.sections.where import where
 
 SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
     where,
+    run,
     remarks,
     ledger,
+    arithmetic,
     api,
     kernels,
     memory,
@@ -31,6 +35,7 @@ SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
     graph_replays,
     anomalies,
     further_remarks,
+    assumptions,
     reading,
 )
 """An analysis and the number of rows people want to read of a long table: a section."""

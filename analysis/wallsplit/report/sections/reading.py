@@ -27,7 +27,14 @@ _TEXTS = (
     ),
 )
 
+_ARITHMETIC = (
+    "Arithmetic, modelled, is FLOPs ÷ peak: the least time it takes. GPU work, measured, is the time in which a kernel "
+    "or a CUDA graph ran: the most it can have taken. Overhead is derived, wall − arithmetic, and known only as the "
+    "interval these two give. FLOP utilisation is FLOPs ÷ (peak × wall)."
+)
 
-def reading(_analysis: Analysis, _top: int) -> Section | None:
+
+def reading(analysis: Analysis, _top: int) -> Section | None:
     """Return a short guide for someone who reads such a report for the first time."""
-    return Section("reading", "How to read this", tuple(Paragraph(text) for text in _TEXTS))
+    texts = _TEXTS if analysis.arithmetic is None else (*_TEXTS, _ARITHMETIC)
+    return Section("reading", "How to read this", tuple(Paragraph(text) for text in texts))

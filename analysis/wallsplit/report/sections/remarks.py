@@ -1,9 +1,9 @@
 """What the numbers can and cannot say."""
 
 from wallsplit.analysis import Analysis, Note
-from wallsplit.report.document import Remarks, Section
+from wallsplit.report.document import Paragraph, Remarks, Section
 
-BANNER = "Reconstructed trace: written from published figures, not recorded. Every number below follows from them."
+BANNER = "Reconstructed trace: written from published figures and the assumptions its report lists, not recorded."
 
 
 def remarks(analysis: Analysis, _top: int) -> Section | None:
@@ -18,13 +18,21 @@ def further_remarks(analysis: Analysis, _top: int) -> Section | None:
     return Section("further_notes", "Further notes", (Remarks(notes),)) if notes else None
 
 
+def assumptions(analysis: Analysis, _top: int) -> Section | None:
+    """Return what a reconstructed trace assumes, a paragraph each; None for a recorded one."""
+    if not analysis.reconstructed or not analysis.assumptions:
+        return None
+    listed = tuple(Paragraph(f"{number}. {text}") for number, text in enumerate(analysis.assumptions, 1))
+    return Section("assumptions", "Assumptions", listed)
+
+
 def all_notes(analysis: Analysis) -> tuple[Note, ...]:
     """Return the notes, the gravest first; with what a page says in its banner, where the trace is a reconstruction."""
     notes = _gravest_first(analysis)
     if not analysis.reconstructed:
         return notes
-    assumptions = (Note("info", f"Assumption: {text}") for text in analysis.assumptions)
-    return (Note("warning", BANNER), *notes, *assumptions)
+    listed = (Note("info", f"Assumption: {text}") for text in analysis.assumptions)
+    return (Note("warning", BANNER), *notes, *listed)
 
 
 def _gravest_first(analysis: Analysis) -> tuple[Note, ...]:

@@ -1,0 +1,132 @@
+"""Arithmetic against overhead: wall time, GPU work measured, arithmetic modelled, and what is left of the wall."""
+
+from wallsplit import units
+from wallsplit.analysis import Analysis, Ledger
+from wallsplit.arithmetic import LedgerArithmetic, Work
+from wallsplit.figures.arithmetic import NAMES
+from wallsplit.labels import ledger_label
+from wallsplit.nvml import NvmlSummary
+from wallsplit.report.document import AtLeast, Block, Cell, Column, Paragraph, Section, Table
+
+MOST = 8
+"""Ledgers shown: more say less."""
+
+_MEASURED = "GPU work, measured"
+_COLUMNS = (
+    Column("of one"),
+    Column("count", "count"),
+    Column("wall", "ns"),
+    Column(_MEASURED, "ns", "not measured"),
+    Column("arithmetic, modelled", "ns", "not known"),
+    Column("overhead", null="not known"),
+    Column("FLOPs", "flops", "not known"),
+    Column("FLOP utilisation", "fine_ratio", "not known"),
+)
+
+
+def arithmetic(analysis: Analysis, _top: int) -> Section | None:
+    """Return wall, measured and modelled arithmetic of each ledger; None where nobody states any FLOPs."""
+    if analysis.arithmetic is None:
+        return None
+    blocks: list[Block] = []
+    every = list(zip(analysis.ledgers, analysis.arithmetic, strict=True))
+    # A process that only starts others has no FLOPs of its own: it is shown where none has any.
+    pairs = [pair for pair in every if pair[1].works[0].flops is not None] or every
+    for ledger, one in pairs[:MOST]:
+        blocks += [
+            _table(ledger, one, ledger_label(analysis, ledger)),
+            Paragraph(in_words(ledger, one)),
+            Paragraph(_sources(ledger, one)),
+        ]
+    if len(pairs) > MOST:
+        blocks.append(Paragraph(f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."))
+    if analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis.ledgers)):
+        blocks.append(Paragraph(said))
+    return Section("arithmetic", "Arithmetic against overhead", tuple(blocks))
+
+
+def in_words(ledger: Ledger, one: LedgerArithmetic) -> str:
+    """Return the window's overhead as a sentence that says which figure is of which kind."""
+    work = one.works[0]
+    parts = []
+    if work.modelled_ns is not None and work.flops is not None and one.peak is not None:
+        parts.append(
+            f"at least {units.ns(work.modelled_ns)} of arithmetic (modelled: {units.flops(work.flops)} at "
+            f"{units.flops(one.peak.flops_per_s)}/s)"
+        )
+    if work.measured_at_most_ns is not None:
+        whole = "" if work.measured_is_whole else "≥ "
+        parts.append(f"{whole}{units.ns(work.measured_at_most_ns)} of GPU work (measured)")
+    said = f"Of {units.ns(work.wall_ns)} of wall time, {' and '.join(parts)}" if parts else "Arithmetic is not known"
+    return f"{said}: {_overhead_in_words(work)}.{_utilisation(ledger, work)}"
+
+
+def nvidia_smi(nvml: NvmlSummary, ledgers: tuple[Ledger, ...]) -> str | None:
+    """Return what nvidia-smi would have said beside what the trace says; None without a sample in the window."""
+    sentences = []
+    if nvml.gpu_ratio is not None:
+        active = [x.kernel_active_ratio for x in ledgers if x.kernel_active_ratio is not None]
+        gpus = f" of {nvml.device_count} GPUs" if nvml.device_count > 1 else ""
+        trace = f"; kernel_active_ratio {units.ratio(sum(active) / len(active))}" if active else ""
+        samples = f"mean of {units.count(nvml.sample_count)} sample{'s' if nvml.sample_count != 1 else ''}{gpus}"
+        sentences.append(f"nvidia-smi would have said {units.ratio(nvml.gpu_ratio)} ({samples}){trace}.")
+    if nvml.epoch_energy_joules is not None:
+        sentences.append(f"Energy per epoch: {nvml.epoch_energy_joules:,.1f} J (mean of {nvml.epoch_count}).")
+    elif nvml.energy_joules is not None:
+        sentences.append(f"Energy in the window: {nvml.energy_joules:,.1f} J.")
+    return " ".join(sentences) or None
+
+
+def _table(ledger: Ledger, one: LedgerArithmetic, label: str) -> Table:
+    """Return a row per window, epoch and step; on a CPU, where no kernel can be measured, without that column."""
+    kept = [i for i, column in enumerate(_COLUMNS) if column.title != _MEASURED or _has_cuda(ledger)]
+    rows = tuple(tuple(_row(work)[i] for i in kept) for work in one.works)
+    return Table(f"Wall time and arithmetic of {label}", tuple(_COLUMNS[i] for i in kept), rows, len(rows))
+
+
+def _has_cuda(ledger: Ledger) -> bool:
+    return ledger.accounts["cuda.launch"] is not None
+
+
+def _row(work: Work) -> tuple[Cell, ...]:
+    measured: Cell = work.measured_at_most_ns
+    if work.measured_at_most_ns is not None and not work.measured_is_whole:
+        measured = AtLeast(work.measured_at_most_ns)
+    figures = (measured, work.modelled_ns, _interval(work), work.flops, work.flop_utilisation)
+    return (NAMES[work.per], work.count, work.wall_ns, *figures)
+
+
+def _interval(work: Work) -> str | None:
+    least, most = work.overhead_at_least_ns, work.overhead_at_most_ns
+    if most is None:
+        return None if least is None else f"≥ {units.ns(least)}"
+    return f"≤ {units.ns(most)}" if least is None else f"{units.ns(least)} – {units.ns(most)}"
+
+
+def _overhead_in_words(work: Work) -> str:
+    interval = _interval(work)
+    if interval is None:
+        return "how much of it is overhead is not known"
+    bounds = [ns for ns in (work.overhead_at_least_ns, work.overhead_at_most_ns) if ns is not None]
+    ratios = " – ".join(units.ratio(ns / work.wall_ns) for ns in bounds if work.wall_ns)
+    return f"overhead is {interval} ({interval[:2] if len(bounds) == 1 else ''}{ratios} of wall)"
+
+
+def _utilisation(ledger: Ledger, work: Work) -> str:
+    parts = []
+    if work.flop_utilisation is not None:
+        parts.append(f"FLOP utilisation {units.fine_ratio(work.flop_utilisation)} of peak over the wall time")
+    if ledger.kernel_active_ratio is not None:
+        parts.append(
+            f"kernels active {units.ratio(ledger.kernel_active_ratio)} of it (the analogue of what nvidia-smi shows)"
+        )
+    if ledger.busy_ratio is not None:
+        parts.append(f"GPU busy {units.ratio(ledger.busy_ratio)}")
+    return f" {', '.join(parts)}." if parts else ""
+
+
+def _sources(ledger: Ledger, one: LedgerArithmetic) -> str:
+    peak = f"{units.flops(one.peak.flops_per_s)}/s = {one.peak.source}" if one.peak else f"not known: {one.no_peak}"
+    graphs, kernels = ledger.accounts["gpu.graph"], ledger.accounts["gpu.kernel"]
+    opaque = f" Of the GPU work, {units.ns(kernels or 0)} are kernels, the rest are graphs recorded as a whole."
+    return f"FLOPs: {one.counted}. Peak: {peak}.{opaque if graphs else ''}"

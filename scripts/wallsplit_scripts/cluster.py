@@ -1,0 +1,132 @@
+"""Many traces on many machines: one task per trace for a Dask cluster that exists; only the small results come back."""
+
+import logging
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import wallsplit
+from wallsplit.errors import WallsplitError
+from wallsplit_scripts.many import guarded
+from wallsplit_scripts.messages import say
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from wallsplit.analysis import Outcome
+
+    Analyze = Callable[[Path], Outcome]
+
+CONNECT_LIMIT_S = 5.0
+RETRIES = 2  # of a task that fails; how many workers may die over one is the cluster's own setting
+
+
+def analyze_all(
+    traces: Sequence[Path], one: "Analyze", address: str, advance: Callable[[str], None]
+) -> "list[Outcome]":
+    """The outcome of each trace, in their order; `one` is called by the workers of the Dask scheduler at the address.
+
+    `one` can be imported there; `advance` is called here with the name of each trace whose outcome has come back.
+
+    Raises:
+        WallsplitError: Dask is not installed, no scheduler answers, or its workers lack this version of wallsplit.
+    """
+    outcomes: list[Outcome | None] = []
+    with _connected(address) as client:
+        if not client.nthreads():
+            say(f"{address}: the cluster has no workers yet; waiting for them")
+        tasks = [_sent(client, one, trace) for trace in traces]
+        for trace, task in zip(traces, tasks, strict=True):
+            outcomes.append(_outcome(trace, task, address))
+            advance(trace.name)
+        # A worker that dies takes with it what else it was at: those traces get a second chance, each alone.
+        return [
+            outcome or _outcome(trace, _sent(client, one, trace), address) or _given_up(trace, address)
+            for trace, outcome in zip(traces, outcomes, strict=True)
+        ]
+
+
+@contextmanager
+def _connected(address: str) -> "Iterator[Client]":
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise WallsplitError(f"--dask needs Dask ({error}); install it with pip install 'wallsplit[dask]'") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its tracebacks; errors tell it in one line
+    try:
+        client = Client(address, timeout=CONNECT_LIMIT_S)
+    except (OSError, ValueError) as error:
+        raise WallsplitError(
+            f"{address}: no Dask scheduler answers there ({type(error).__name__}); its log tells its address, "
+            "like tcp://host:8786"
+        ) from error
+    with client:
+        yield client
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Pickled, a call of `_task`; unpickled, what that call returned.
+
+    Schedulers and workers unpickle what they are sent, and a worker that cannot, for want of wallsplit, ends. Bytes
+    pass through all of them, and `pickle.loads` fails as tasks do.
+    """
+
+    one: "Analyze"
+    trace: Path
+    version: str
+
+    def __reduce__(self) -> "tuple[Callable[..., Outcome], tuple[Analyze, Path, str]]":
+        return _task, (self.one, self.trace, self.version)
+
+
+def _task(one: "Analyze", trace: Path, version: str) -> "Outcome":
+    """What a worker does for one trace."""
+    from wallsplit.analysis import Failure
+
+    if wallsplit.__version__ != version:
+        raise WallsplitError(f"a worker has wallsplit {wallsplit.__version__}, this machine {version}")
+    if not trace.exists():
+        return Failure(str(trace), f"{trace}: no such file where the Dask worker runs; it must see the same paths")
+    return guarded(one, trace)
+
+
+def _sent(client: "Client", one: "Analyze", trace: Path) -> "Future":
+    call = pickle.dumps(_Call(one, trace.absolute(), wallsplit.__version__))
+    return client.submit(pickle.loads, call, retries=RETRIES, pure=False)
+
+
+def _outcome(trace: Path, task: "Future", address: str) -> "Outcome | None":
+    """The outcome of the task, as if analysed here under the path that the user gave; None if its workers died."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
+    from wallsplit.analysis import Failure
+
+    try:
+        outcome: Outcome = task.result()
+    except KilledWorker:
+        return None
+    except CancelledError as error:
+        raise WallsplitError(f"{address}: the Dask scheduler is gone; its log may tell why") from error
+    except (ImportError, AttributeError, WallsplitError) as error:
+        raise WallsplitError(
+            f"{address}: its workers cannot analyse ({error}); install wallsplit {wallsplit.__version__} there"
+        ) from error
+    if isinstance(outcome, Failure):
+        return Failure(str(trace), outcome.message.replace(str(trace.absolute()), str(trace)))
+    return replace(outcome, path=str(trace))
+
+
+def _given_up(trace: Path, address: str) -> "Outcome":
+    from wallsplit.analysis import Failure
+
+    return Failure(
+        str(trace),
+        f"{trace}: the process that analysed it died, again and again, and Dask gave up; out of memory? "
+        f"the logs of the workers of {address} may tell",
+    )

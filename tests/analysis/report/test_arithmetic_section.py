@@ -1,0 +1,108 @@
+"""Arithmetic against overhead and the run as people read them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from analyses import cpu_run, incomplete, trained, two_gpus, usual
+from recorded_runs import with_run
+from wallsplit.analysis import Analysis
+from wallsplit.nvml import NvmlSummary
+from wallsplit.report.build import report
+from wallsplit.report.document import Facts, Paragraph, Section, Table
+from wallsplit.report.json import document, text
+from wallsplit.report.markdown import markdown
+from wallsplit.report.sections.arithmetic import arithmetic, nvidia_smi
+from wallsplit.report.sections.run import run
+
+MANIFEST = Path(__file__).parents[3] / "docs" / "run-manifest.schema.json"
+
+
+def section(analysis: Analysis) -> Section:
+    found = arithmetic(analysis, 20)
+    assert found is not None
+    return found
+
+
+def words(analysis: Analysis) -> str:
+    return "\n".join(block.text for block in section(analysis).blocks if isinstance(block, Paragraph))
+
+
+def titles(analysis: Analysis) -> list[str]:
+    (table,) = [block for block in section(analysis).blocks if isinstance(block, Table)]
+    return [column.title for column in table.columns]
+
+
+def test_every_figure_says_of_which_kind_it_is() -> None:
+    said = words(trained())
+    assert "(modelled: 1.00 kFLOP at 1.00 GFLOP/s)" in said
+    assert "1.734 s of GPU work (measured)" in said
+    assert "overhead is 1.627 s – 3.327 s (48.4 % – 99.0 % of wall)" in said
+    assert "FLOP utilisation 1.0 % of peak over the wall time" in said
+
+
+def test_on_a_cpu_nothing_is_said_about_gpu_work() -> None:
+    assert "GPU" not in words(replace(with_run(cpu_run()), nvml=None))
+    assert not [title for title in titles(with_run(cpu_run())) if "GPU" in title]
+
+
+def test_a_process_without_flops_of_its_own_is_left_out_beside_one_that_has_some() -> None:
+    both = with_run(two_gpus())
+    assert both.arithmetic is not None
+    idle, busy = both.arithmetic
+    unknown = replace(idle, works=(replace(idle.works[0], flops=None, modelled_ns=None),))
+    tables = [block for block in section(replace(both, arithmetic=(unknown, busy))).blocks if isinstance(block, Table)]
+    assert [table.caption for table in tables] == ["Wall time and arithmetic of GPU 1"]
+
+
+def test_missing_gpu_work_leaves_overhead_without_a_lower_bound() -> None:
+    said = words(with_run(incomplete()))
+    assert "≥ 300 ns of GPU work (measured)" in said
+    assert "overhead is ≤ 990 ns" in said
+
+
+def test_what_nvidia_smi_would_have_said_stands_beside_the_traces_own_ratio() -> None:
+    said = nvidia_smi(NvmlSummary(7, 1, 0.95, 12.5, 2, 3.25), usual().ledgers)
+    assert said == (
+        "nvidia-smi would have said 95.0 % (mean of 7 samples); kernel_active_ratio 53.5 %. "
+        "Energy per epoch: 3.2 J (mean of 2)."
+    )
+    assert nvidia_smi(NvmlSummary(0, 0, None, None, 0, None), usual().ledgers) is None
+
+
+def test_without_flops_or_manifest_there_is_no_such_section() -> None:
+    assert arithmetic(usual(), 20) is None
+    assert run(usual(), 20) is None
+
+
+def test_the_run_names_program_data_and_machine() -> None:
+    found = run(trained(), 20)
+    assert found is not None
+    (block,) = found.blocks
+    assert isinstance(block, Facts)
+    facts = {fact.title: fact.value for fact in block.facts}
+    assert facts["Workload"] == "numpy"
+    assert facts["Data"] == "numpy (python), 48,000 to train on, 12,000 to validate with"
+    assert facts["Steps per epoch"] == "2 training, 1 validation"
+    assert facts["Epochs by the program's own clock"] == "2, mean 450 ns, 400 ns to 500 ns"
+
+
+def test_without_arithmetic_what_nvidia_smi_said_stands_with_the_run() -> None:
+    found = run(replace(trained(), arithmetic=None), 20)
+    assert found is not None
+    assert isinstance(found.blocks[-1], Paragraph)
+    assert found.blocks[-1].text.startswith("nvidia-smi would have said 95.0 %")
+
+
+def test_the_document_holds_the_manifest_as_its_own_schema_has_it() -> None:
+    found = json.loads(text(document([trained()])))["traces"][0]
+    Draft202012Validator(json.loads(MANIFEST.read_text(encoding="utf-8"))).validate(found["run"])
+    assert found["arithmetic"]["ledgers"][0]["works"][0]["per"] == "window"
+    assert found["perturbation"]["verdict"] == "perturbed"
+    assert found["nvml"]["gpu_ratio"] == 0.95
+
+
+def test_a_report_of_a_run_has_its_figure_in_words() -> None:
+    assert "window: wall time 3.361 s, GPU work, measured 1.734 s" in markdown(report(trained()), "run")

@@ -1,0 +1,52 @@
+"""What workers are given instead of an analysis; it is importable, so that other processes can be sent its name."""
+
+import os
+import signal
+from pathlib import Path
+
+import polars as pl
+
+from processes import wait_until
+from wallsplit.analysis import Failure, Outcome
+from wallsplit_scripts.supervise import supervise
+
+
+def by_name(trace: Path) -> Outcome:
+    """A failure that tells the process, unless the file's name says that something happens before."""
+    if trace.name == "slow":  # done after another
+        wait_until(lambda: any(trace.parent.glob("*.done")))
+    if trace.name == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if trace.name == "crashed":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if trace.name == "defect":
+        raise ZeroDivisionError("division\nby zero")
+    trace.with_suffix(".done").touch()
+    return Failure(str(trace), f"{trace}: by process {os.getpid()}")
+
+
+def killed_once(trace: Path) -> Outcome:
+    """The same, after a first attempt over which the process dies."""
+    attempt = trace.with_suffix(".attempt")
+    if not attempt.exists():
+        attempt.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return by_name(trace)
+
+
+def threads_of_polars(trace: Path) -> Outcome:
+    """A failure that tells how many threads Polars uses."""
+    return Failure(str(trace), str(pl.thread_pool_size()))
+
+
+def hang(trace: Path) -> Outcome:
+    """Never; the file gets the id of the process."""
+    trace.write_text(f"{os.getpid()}\n")
+    signal.pause()
+    raise AssertionError
+
+
+def hang_in_a_program(trace: Path) -> Outcome:
+    """Never, as during an export; the file gets the id of the program, which is in a session of its own."""
+    supervise(("sh", "-c", 'echo $$ > "$0"; exec sleep 600', str(trace)))
+    raise KeyboardInterrupt  # as `nsys.export` tells that it was interrupted

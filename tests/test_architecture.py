@@ -1,0 +1,94 @@
+"""Imports point one way: scripts → workloads → analysis, and inside the analysis from the report down to the trace."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {"wallsplit": "analysis", "wallsplit_workloads": "workloads", "wallsplit_scripts": "scripts"}
+LAYERS = (  # a module may import from its own layer and those below it
+    ("errors", "accounts", "units", "text", "decoding", "intervals"),
+    ("schema", "manifest", "nvml", "perturbation"),
+    ("trace",),
+    ("model", "correlation"),
+    ("arithmetic", "analysis", "activity", "ledger", "windows", "labels", "parts"),
+    ("breakdowns", "headline", "notes", "counting", "peaks", "overhead", "recorded_run"),
+    ("analyze",),
+    ("figures",),
+    ("report",),
+    ("published", "study"),
+)
+HEAVY = {"click", "subprocess", "matplotlib", "tensorflow", "jax", "torch", "cupy", "gensim", "keras", "sklearn"}
+
+
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / PACKAGES[package] / package).rglob("*.py"))
+
+
+def imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    guarded = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in tree.body if top_level_only else ast.walk(tree):
+        if id(node) in guarded:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        ("wallsplit", {"wallsplit"}),
+        ("wallsplit_workloads", {"wallsplit", "wallsplit_workloads"}),
+        ("wallsplit_scripts", set(PACKAGES)),
+    ],
+)
+def test_packages_import_only_those_below_them(package: str, allowed: set[str]) -> None:
+    found = {(p.name, name) for p in sources(package) for name in imports(p) if name.split(".")[0] in PACKAGES}
+    assert {(file, name) for file, name in found if name.split(".")[0] not in allowed} == set()
+
+
+def layer(name: str) -> int:
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+def test_every_part_of_the_analysis_has_a_layer_and_imports_none_above_it() -> None:
+    wrong = []
+    root = ROOT / "analysis" / "wallsplit"
+    for path in sources("wallsplit"):
+        own = path.relative_to(root).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] == "wallsplit" and len(parts) > 1 and layer(parts[1]) > layer(own):
+                wrong.append(f"{path.relative_to(root)} imports {name}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", ["wallsplit", "wallsplit_workloads"])
+def test_no_library_module_imports_a_framework_a_plotter_or_a_command_line_at_the_top(package: str) -> None:
+    found = {
+        (p.name, name)
+        for p in sources(package)
+        for name in imports(p, top_level_only=True)
+        if name.split(".")[0] in HEAVY
+    }
+    assert found == set()
+
+
+def test_the_library_runs_no_program_and_prints_nothing() -> None:
+    for path in sources("wallsplit"):
+        names = {n.split(".")[0] for n in imports(path)}
+        assert not names & {"subprocess", "click"}, path
+        calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
+        assert not [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"], path
