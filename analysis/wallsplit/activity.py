@@ -84,9 +84,9 @@ def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
         return frame if alone else frame.filter(pl.col("pid") == pid)
 
     correlation = model.correlation
-    gpu = (mine(*each) for each in zip(model.gpu_operations, correlation.operations, strict=True))
+    kernels, replays, memory = map(mine, model.gpu_operations, correlation.operations)
     profiler = model.profiler_overhead.filter(pl.col("pid") == pid)
-    return _Rows(mine(model.api_calls, correlation.calls), *gpu, profiler)
+    return _Rows(mine(model.api_calls, correlation.calls), kernels, replays, memory, profiler)
 
 
 def _process(rows: _Rows, pid: int, links: _Links) -> list[Activity]:

@@ -7,10 +7,10 @@ from wallsplit.analysis import Window
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
+from wallsplit.breakdowns.slices import Ints
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, statistics_of
 from wallsplit.correlation import Numbers
 from wallsplit.model.model import Model
-from wallsplit.schema import NvtxRanges
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -20,7 +20,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     start to the last end among them, idle time included. Level and children look at all such ranges of the thread,
     push/pop and start/end alike (as nsys does), inside the window or not.
     """
-    instances = overlapping(projected_ranges(model.nvtx, calls_with_operations(model)), window)
+    instances = overlapping(projected_ranges(model), window)
     operations, level, children = pl.col("operations"), pl.col("level"), pl.col("children")
     summary = (
         instances.lazy()
@@ -39,15 +39,15 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     return largest_first(named(summary, model.names), "projected_total_ns", "range", "style")
 
 
-def projected_ranges(nvtx: NvtxRanges, calls: Calls) -> pl.DataFrame:
+def projected_ranges(model: Model) -> pl.DataFrame:
     """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
-    ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
-    found = project(calls, ranges)
-    instances = nvtx.lazy().select("thread", "start", "end", name_and_style=NAME_AND_STYLE).collect()[found.rows]
-    level, children = nesting(*(column.to_numpy() for column in instances.iter_columns()))
-    return instances.with_columns(
-        projected=found.last - found.first, operations=found.operations, level=level, children=children
-    )
+    ranges = Ranges(*(model.nvtx[name].to_numpy() for name in ("thread", "start", "end")))
+    found = project(calls_with_operations(model), ranges)
+    rows = model.nvtx.lazy().select("thread", "start", "end", name_and_style=NAME_AND_STYLE).collect()[found.rows]
+    rows = rows.with_columns(projected=found.last - found.first, operations=found.operations)
+    del found  # as large as what comes next
+    level, children = nesting(*(column.to_numpy() for column in rows.get_columns()[:4]))
+    return rows.drop("thread").with_columns(level=level, children=children)
 
 
 def calls_with_operations(model: Model) -> Calls:
@@ -57,15 +57,19 @@ def calls_with_operations(model: Model) -> Calls:
     starts, ends = (np.concatenate([frame[name] for frame in model.gpu_operations]) for name in ("start", "end"))
     first, last = correlation.earliest(numbers, starts), correlation.latest(numbers, ends)
     operations = correlation.operations_per_number
+
+    def calls(rows: Ints) -> Calls:
+        thread, start, end = (model.api_calls[name].to_numpy()[rows] for name in ("thread", "start", "end"))
+        work = correlation.calls[rows]
+        return Calls(thread, start, end, first[work], last[work], operations[work])
+
     rows = np.flatnonzero(operations[correlation.calls])
-    work = correlation.calls[rows]
-    thread, start, end = (model.api_calls[name].to_numpy()[rows] for name in ("thread", "start", "end"))
-    calls = Calls(thread, start, end, first[work], last[work], operations[work])
-    is_shared = correlation.calls_per_number[work] > 1
+    is_shared = correlation.calls_per_number[correlation.calls[rows]] > 1
     if not is_shared.any():
-        return calls
-    alone, shared = calls.take(~is_shared), counted_once(work[is_shared], calls.take(is_shared))
-    return Calls(*(np.concatenate(columns) for columns in zip(vars(alone).values(), vars(shared).values(), strict=True)))
+        return calls(rows)
+    alone, shared = calls(rows[~is_shared]), rows[is_shared]
+    counted = counted_once(correlation.calls[shared], calls(shared))
+    return Calls(*(np.concatenate(both) for both in zip(vars(alone).values(), vars(counted).values(), strict=True)))
 
 
 def counted_once(work: Numbers, calls: Calls) -> Calls:

@@ -47,10 +47,6 @@ class Calls:
     """Latest end of the call's operations, ns."""
     operations: Ints
 
-    def take(self, rows: Ints | npt.NDArray[np.bool_]) -> "Calls":
-        """Return the calls at `rows`, in that order, or where it is true."""
-        return Calls(*(column[rows] for column in vars(self).values()))
-
 
 @dataclass(frozen=True)
 class Work:
@@ -78,8 +74,7 @@ def project(calls: Calls, ranges: Ranges) -> Projection:
     A call inside an earlier one breaks that order: such calls are counted apart, by dominance.
     """
     axis = Axis.over(calls.thread, calls.start, calls.end)
-    number = axis.number(calls.thread)
-    begins, ends = axis.place(number, calls.start), axis.place(number, calls.end)
+    begins, ends = axis.places(calls.thread, calls.start, calls.end)
     order = np.argsort(begins, kind="stable")  # a merge sort: calls come nearly in this order
     ends = ends[order]
     rising = ends >= np.maximum.accumulate(ends)
