@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import say
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def analyze(
     TRACES are nsys exports (.sqlite, or folders of type parquetdir or arrowdir). Reports (.nsys-rep) will do where
     nsys is: they are exported first.
     """
+    return_large_blocks()
     from wallsplit.analysis import Analysis, Failure
 
     if jobs and dask:
