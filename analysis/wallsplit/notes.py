@@ -41,7 +41,8 @@ def _reconstructed(model: Model) -> Iterator[Note]:
 def _no_cuda(model: Model) -> Iterator[Note]:
     if model.cuda_span is not None:
         return
-    parts = [f"{f.height:,} {what}" for f, what in ((model.nvtx, "NVTX ranges"), (model.osrt, "OS runtime calls"))]
+    counts = ((model.nvtx.height, "NVTX range"), (model.osrt.height, "OS runtime call"))
+    parts = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in counts]
     yield Note(
         "warning",
         "This trace has no CUDA rows, so nothing can be said about a GPU: the program used none, or CUDA tracing did "
@@ -119,11 +120,12 @@ def _orphans(ledgers: Sequence[Ledger]) -> Iterator[Note]:
     for led in _first_of_each(ledgers):
         if led.device is not None and not led.api_complete:
             share = led.api_coverage or 0.0
+            whole = "The GPU times are whole, but launch" if led.gpu_complete else "Launch"
             yield Note(
                 "warning",
                 f"Process {led.pid}, GPU {led.device}: only {100 * share:.1f} % of its kernels have the API call that "
-                "launched them; the recording began after the work was enqueued. The GPU times are whole, but launch "
-                "figures cover only the calls seen, and latency is unknown for the rest.",
+                f"launched them; the recording began after the work was enqueued. {whole} figures cover only the calls "
+                "seen, and latency is unknown for the rest.",
             )
 
 

@@ -48,6 +48,15 @@ def test_graph_launches_whose_replays_were_not_exported_make_bounds(build: Trace
 def test_kernels_without_their_calls_are_explained(build: TraceBuilder) -> None:
     said = texts(build.api("cudaLaunchKernel", 0, 1, corr=1).kernel(2, 3, corr=1).kernel(4, 5).model())
     assert "only 50.0 % of its kernels have the API call" in said
+    assert "GPU times are whole" in said
+
+
+def test_gpu_times_that_are_lower_bounds_are_not_called_whole(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 1, corr=1).kernel(2, 3, corr=1).kernel(4, 5).api("cudaLaunchKernel", 6, 7)
+    said = texts(build.model())
+    assert "lower bounds" in said
+    assert "Launch figures cover only the calls seen" in said
+    assert "whole" not in said
 
 
 def test_failed_calls_are_named_counted_and_polling_is_no_failure(build: TraceBuilder) -> None:
@@ -60,7 +69,7 @@ def test_failed_calls_are_named_counted_and_polling_is_no_failure(build: TraceBu
 def test_a_trace_without_cuda_says_what_it_has_instead(build: TraceBuilder) -> None:
     said = texts(build.range("step", 0, 5).osrt("poll", 0, 5).model())
     assert "no CUDA rows" in said
-    assert "1 NVTX ranges and 1 OS runtime calls" in said
+    assert "1 NVTX range and 1 OS runtime call" in said
 
 
 def test_the_profilers_warnings_are_passed_on_and_its_chatter_is_not(build: TraceBuilder) -> None:
