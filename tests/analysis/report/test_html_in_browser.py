@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
-from analyses import ALL, HOSTILE, analysis, hostile, ledger, two_gpus, usual
+from analyses import ALL, HOSTILE, analysis, hostile, incomplete, ledger, two_gpus, usual
 from chromium import chromium
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
@@ -110,6 +110,18 @@ def test_text_stands_out_from_its_ground(browser: Browser, tmp_path: Path, schem
     for selector in ("h1", "nav a", "caption", "td", ".legend", "figcaption", "tr.zero th", "footer p"):
         ink = visit.page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).color")
         assert _contrast(ink, ground) >= 4.5, selector
+
+
+def test_on_paper_the_colours_are_those_for_light_grounds(browser: Browser, tmp_path: Path) -> None:
+    visit = Visit(browser, written(tmp_path, incomplete()))
+    names = ["computing", "copying", "host", "warn", "bad"]
+    colours = f"{names}.map((name) => getComputedStyle(document.body).getPropertyValue(`--${{name}}`))"
+    visit.page.emulate_media(color_scheme="light")
+    light = visit.page.evaluate(colours)
+    visit.page.emulate_media(color_scheme="dark")
+    assert visit.page.evaluate(colours) != light
+    visit.page.emulate_media(color_scheme="dark", media="print")
+    assert visit.page.evaluate(colours) == light
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
