@@ -23,6 +23,7 @@ _COLUMNS = {  # what fits of the tables of a section; the first column takes the
     "arithmetic": ("of one", "wall", "GPU work, measured", "arithmetic, modelled"),
     "api": ("class and call", "calls", "nsys total", "hidden", "exposed"),
     "kernel_summary": ("kernel", "total", "of listed", "count", "median"),
+    "nvtx_summary": ("range", "total", "count", "median", "max"),
 }
 _GLYPHS = {"computing": "█", "communicating": "▓", "copying": "▒", "cuda": "░", "host": "·"}
 _ASCII_GLYPHS = {"computing": "#", "communicating": "%", "copying": "+", "cuda": "=", "host": "."}
@@ -62,8 +63,10 @@ class _Renderer:
         parts += ["", self.text(report.headline, "bold"), ""]
         if report.figure and report.figure.bars:
             parts += [*self.bars(report.figure.bars), ""]
+        has_calls = any(section.key == "api" for section in report.sections)
         for section in report.sections:
-            parts += self.section(section)
+            if section.key != "nvtx_summary" or not has_calls:  # all there is to see of a program on the CPU
+                parts += self.section(section)
         return Group(*parts)
 
     def section(self, section: Section) -> list[RenderableType]:

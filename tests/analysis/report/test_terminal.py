@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -119,6 +120,12 @@ def test_a_program_on_the_cpu_has_one_account_and_a_line_for_the_others() -> Non
     text = printed(cpu_run())
     assert re.search(r"^host +5\.000 s +100\.0 %", text, re.MULTILINE)
     assert re.search(r"^Not measured: gpu\.\*, cuda\.\*\.$", text, re.MULTILINE)
+
+
+def test_ranges_are_shown_where_there_are_no_cuda_calls() -> None:
+    ranges = usual().tables["nvtx_summary"]
+    assert "NVTX ranges" in printed(replace(cpu_run(), tables={"nvtx_summary": ranges}))
+    assert "NVTX ranges" not in printed(usual())
 
 
 def test_each_gpu_has_its_bar() -> None:
