@@ -72,7 +72,7 @@ def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
     extra = extra_of(workload, values)
     for module in _EXTRAS[extra][0]:
         if importlib.util.find_spec(module) is None:
-            raise WallsplitError(f"{workload.name}: {module} is not installed; install wallsplit[{extra}]")
+            raise WallsplitError(f"{workload.name}: {module} is not installed; pip install 'wallsplit[{extra}]'")
 
 
 def require_device(workload: Workload, values: Mapping[str, Scalar]) -> None:
