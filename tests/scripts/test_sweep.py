@@ -129,7 +129,7 @@ def test_a_failed_cell_makes_the_exit_code_1_and_the_others_are_measured(
     arguments = command(tmp_path, "--repeat", "1", "--batches", "8,100000", "--approaches", "numpy")
     assert run_command(sweep, arguments) == 1
     assert (
-        "numpy, batch 100000, repeat 1 failed: exit code 1: error: batch=100000: more than" in capsys.readouterr().err
+        "numpy, batch 100000, repeat 1 failed: exit code 2: error: batch=100000: more than" in capsys.readouterr().err
     )
     status = pl.read_csv(tmp_path / "study" / "grid.csv")["status"].to_list()
     assert status == ["measured", "failed"]

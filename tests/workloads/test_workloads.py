@@ -78,10 +78,10 @@ def test_a_missing_framework_is_answered_with_its_extra(monkeypatch: pytest.Monk
     monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
     keras, matmul = find(WORKLOADS, "keras-cpu"), find(WORKLOADS, "matmul")
     with pytest.raises(
-        WallsplitError, match=r"keras-cpu: tensorflow is not installed; install wallsplit\[tensorflow\]"
+        WallsplitError, match=r"keras-cpu: tensorflow is not installed; pip install .wallsplit\[tensorflow\]"
     ):
         running.require(keras, resolve(keras, {}))
-    with pytest.raises(WallsplitError, match=r"matmul: jax is not installed; install wallsplit\[jax\]"):
+    with pytest.raises(WallsplitError, match=r"matmul: jax is not installed; pip install .wallsplit\[jax\]"):
         running.require(matmul, resolve(matmul, {"backend": "jax"}))
     running.require(matmul, resolve(matmul, {}))
 
