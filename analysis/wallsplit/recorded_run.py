@@ -90,10 +90,10 @@ def _perturbed(found: RunManifest, result: Perturbation | None) -> Iterator[Note
 def in_words(result: Perturbation, figure: str) -> str:
     """Return whether profiling changed what it measured, as a sentence; `figure` is what was compared."""
     ratios = result.slowdown_ratio, result.lowest_ratio, result.highest_ratio
-    verdict = f"{result.verdict}: {result.reason}"
     if ratios[0] is None or ratios[1] is None or ratios[2] is None:
-        return f"Whether profiling slowed the run: {verdict}."
+        return f"Whether profiling slowed the run cannot be told: {result.reason}."
     slower = ratios[0] >= 0
     changed = f"{'slower' if slower else 'faster'} by {fine_ratio(abs(ratios[0]))}"
-    spread = f"{fine_ratio(ratios[1])} to {fine_ratio(ratios[2])}"
-    return f"The profiled run was {changed} ({for_people(figure, 40)}, spread {spread}); {verdict}."
+    spread = f", spread {fine_ratio(ratios[1])} to {fine_ratio(ratios[2])}" if ratios[1] != ratios[2] else ""
+    told = "whether through the profiler cannot be told" if result.verdict == "cannot tell" else result.verdict
+    return f"The profiled run was {changed} ({for_people(figure, 40)}{spread}); {told}: {result.reason}."

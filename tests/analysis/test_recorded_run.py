@@ -110,9 +110,12 @@ def test_the_cost_of_profiling_is_one_sentence_with_its_spread_and_verdict() -> 
     assert sentence((100, 101, 102), (99, 100, 101)).startswith(
         "The profiled run was faster by 0.99 % (epochs, spread -2.9 % to 1.0 %); not perturbed: "
     )
-    assert sentence((100,), (300,)).endswith("; cannot tell: with one run of each kind the noise is unknown.")
+    assert sentence((100,), (300,)) == (
+        "The profiled run was slower by 200.0 % (epochs); whether through the profiler cannot be told: "
+        "with one run of each kind the noise is unknown."
+    )
     assert sentence((100,), ()) == (
-        "Whether profiling slowed the run: cannot tell: there is no run without the profiler to compare with."
+        "Whether profiling slowed the run cannot be told: there is no run without the profiler to compare with."
     )
 
 
