@@ -1,10 +1,16 @@
 """Pages that repeat the code agree with it, and links between pages lead somewhere."""
 
+import io
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
+from wallsplit.analyze import analyze
+from wallsplit.report.build import report
+from wallsplit.report.terminal import terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -22,3 +28,14 @@ def test_the_command_line_reference_is_what_help_prints() -> None:
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [t for t in targets if not (page.parent / t).exists()] == []
+
+
+def test_the_sample_in_the_readme_is_what_analyze_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    console = Console(file=io.StringIO(), width=80)
+    console.print(terminal(report(analyze(ROOT / "traces" / "keras-gpu.reconstructed.sqlite")), console))
+    assert isinstance(console.file, io.StringIO)
+    printed = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = next(block for block in re.findall(r"```\n(.*?)\n```", readme, re.DOTALL) if "sum = wall" in block)
+    assert [line for line in shown.splitlines() if line not in (*printed, "…")] == []
