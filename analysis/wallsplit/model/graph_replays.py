@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import RawRows, device, pid
 from wallsplit.schema import GRAPH_REPLAYS, GraphReplays, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
@@ -15,7 +15,7 @@ def graph_replays(raw: RawRows) -> GraphReplays:
         "start",
         "end",
         pid("globalPid"),
-        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
+        device("deviceId"),
         pl.col("correlationId").alias("correlation_id"),
         pl.col("graphId").alias("graph"),
     )

@@ -3,7 +3,7 @@
 import polars as pl
 
 from wallsplit.model.names import NameTable
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import RawRows, device, pid
 from wallsplit.schema import KERNELS, Kernels, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -22,7 +22,7 @@ def kernels(raw: RawRows, names: NameTable) -> Kernels:
         "start",
         "end",
         pid("globalPid"),
-        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
+        device("deviceId"),
         pl.col("correlationId").alias("correlation_id"),
         name.alias("name"),
         short.is_in(communicating).fill_null(value=False).alias("is_comm"),

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import RawRows, device, pid
 from wallsplit.schema import MEMORY_OPERATIONS, MEMORY_OPS, MemoryOperation, MemoryOps, conform
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -22,7 +22,7 @@ def memory_ops(raw: RawRows) -> MemoryOps:
         "start",
         "end",
         pid("globalPid"),
-        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
+        device("deviceId"),
         pl.col("correlationId").alias("correlation_id"),
         pl.Series(MEMORY_OPERATIONS, dtype=MemoryOperation).gather(code).alias("operation"),
         "bytes",

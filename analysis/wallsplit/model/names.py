@@ -54,7 +54,7 @@ class NameTable:
 
     def lookup(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the StringIds texts at `ids`."""
-        wanted = self.strings.filter(pl.col("id").is_in(list(ids)))
+        wanted = self.strings.filter(pl.col("id").is_in(list(ids))).drop_nulls()
         return dict(zip(wanted["id"], wanted["value"], strict=True))
 
     def freeze(self) -> Names:

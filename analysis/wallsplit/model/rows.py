@@ -8,9 +8,11 @@ import polars as pl
 from wallsplit.trace import Trace
 
 LATEST_NS = 2**62
-"""A time beyond this on either side is not a time (LEDGER.md, Window); differences of two such still fit 64 bits."""
+"""A time beyond this on either side is not a time (LEDGER.md, Window); differences of two such fit 64 bits, except that
+of the two bounds themselves: the lower one is left out."""
 
 PID_BITS = 0xFFFFFF << 24
+INT32_MAX = 2**31 - 1
 
 TIMES = pl.col("start"), pl.col("end")
 
@@ -38,10 +40,15 @@ class RawRows:
 
 def _usable() -> pl.Expr:
     start, end = TIMES
-    inside = start.is_between(-LATEST_NS, LATEST_NS) & end.is_between(-LATEST_NS, LATEST_NS)
-    return (inside & (end >= start)).fill_null(value=False)
+    inside = (start > -LATEST_NS) & (end <= LATEST_NS)
+    return (inside & (start <= end)).fill_null(value=False)
 
 
 def pid(global_id: str) -> pl.Expr:
     """Return the process id (Int32) packed at bits 24 to 47 of a global process or thread id."""
     return ((pl.col(global_id).fill_null(0) & PID_BITS) // (1 << 24)).cast(pl.Int32).alias("pid")
+
+
+def device(device_id: str) -> pl.Expr:
+    """Return the device's number (Int32), 0 where none is recorded; a number no device has becomes the nearest."""
+    return pl.col(device_id).fill_null(0).clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("device")
