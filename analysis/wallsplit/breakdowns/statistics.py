@@ -48,10 +48,8 @@ def summarise(rows: pl.DataFrame, by: Sequence[str], value: pl.Expr, unit: str) 
         TraceError: the values add up to more than 64 bits hold, as those of no real trace do.
     """
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
-    if rows.height and abs(values["value"].cast(pl.Float64).sum()) >= MOST:
-        raise TraceError(
-            f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold; export it again"
-        )
+    if abs(float(values["value"].cast(pl.Float64).sum())) >= MOST:
+        raise TraceError(f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold; export it again")
     return values.group_by(by).agg(pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit))
 
 

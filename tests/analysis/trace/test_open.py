@@ -257,7 +257,7 @@ def test_what_is_no_whole_number_is_named_with_its_column(tmp_path: Path, value:
         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end INTEGER)",
         f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({value}, 9)",
     )
-    with pytest.raises(TraceError, match="column start of table CUPTI_ACTIVITY_KIND_KERNEL .* no whole numbers"):
+    with pytest.raises(TraceError, match=r"column start of table CUPTI_ACTIVITY_KIND_KERNEL .* no whole numbers"):
         load(Trace.open(path))
 
 
