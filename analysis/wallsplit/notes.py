@@ -6,6 +6,7 @@ import polars as pl
 
 from wallsplit.analysis import Ledger, Note, Window
 from wallsplit.model import Model
+from wallsplit.text import shorten
 
 DIAGNOSTIC_LEVELS = {2: "warning", 3: "error"}
 DIAGNOSTICS_SHOWN = 12
@@ -60,7 +61,8 @@ def _failed_calls(model: Model) -> Iterator[Note]:
         return
     names = model.names.text(counts["name"])
     listed = [
-        f"{n} returned {code} ({count:,} ×)" for n, (_, code, count) in zip(names, counts.iter_rows(), strict=True)
+        f"{shorten(n)} returned {code} ({count:,} ×)"
+        for n, (_, code, count) in zip(names, counts.iter_rows(), strict=True)
     ]
     more = f" and {len(listed) - 6} more" if len(listed) > 6 else ""
     yield Note(
