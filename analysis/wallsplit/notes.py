@@ -61,7 +61,8 @@ def _failed_calls(model: Model) -> Iterator[Note]:
         return
     names = model.names.text(counts["name"])
     listed = [
-        f"{shorten(n)} returned {code} ({count:,} ×)"
+        f"{shorten(name)} returned {code} ({count:,} ×)"
+        for name, (_, code, count) in zip(names, counts.iter_rows(), strict=True)
         for n, (_, code, count) in zip(names, counts.iter_rows(), strict=True)
     ]
     more = f" and {len(listed) - 6} more" if len(listed) > 6 else ""
