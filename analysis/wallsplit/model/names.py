@@ -43,7 +43,7 @@ class NameTable:
 
     def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] = str) -> pl.Series:
         """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first."""
-        distinct = pl.DataFrame({"id": ids.unique()})
+        distinct = pl.DataFrame({"id": ids.unique().sort()})
         texts = distinct.join(self.strings, on="id", how="left").with_columns(pl.col("value").fill_null(UNNAMED))
         return self._mapped(ids, texts["id"], texts["value"], change)
 

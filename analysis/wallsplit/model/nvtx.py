@@ -70,7 +70,7 @@ def _names(rows: pl.DataFrame, domains: pl.DataFrame, names: NameTable) -> pl.Se
         return row
     texts = names.freeze()
     keyed = rows.select("pid", "domainId", row.alias("row")).join(domains, on=["pid", "domainId"], how="left")
-    pairs = keyed.select("domain", "row").unique().drop_nulls("domain")
+    pairs = keyed.select("domain", "row").unique(maintain_order=True).drop_nulls("domain")
     prefixed = [
         names.row(f"{domain}:{'' if (text := texts[row]) == UNNAMED else text}") for domain, row in pairs.iter_rows()
     ]

@@ -147,3 +147,13 @@ def test_times_whose_difference_fits_no_64_bits_are_not_used(
     build: TraceBuilder, start: int, end: int, used: int
 ) -> None:
     assert build.kernel(start, end).model().kernels.height == used
+
+
+def test_names_are_numbered_the_same_on_every_run(build: TraceBuilder) -> None:
+    build.range("domain", 0, None, event_type=75, domain=1)
+    for i in range(2_000):
+        build.range(f"step {i}", i, i + 1, domain=1)
+    path = build.write()
+    first, second = (load(Trace.open(path)) for _ in range(2))
+    assert first.names.texts.to_list() == second.names.texts.to_list()
+    assert first.nvtx["range"].is_sorted()
