@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -134,7 +134,8 @@ def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Seq
     """The whole command line that runs the program and leaves its report."""
     output = str(report).replace("%", "%%")  # nsys expands %h, %p and %q{NAME} in it
     flags = (*capture_flags(nsys, options), "--force-overwrite=true", f"--output={output}")
-    return (str(nsys.path), "profile", *flags, *program)  # nsys takes no `--` before the program
+    own_tmpdir = f"--env-var=TMPDIR={_tmpdir()}"  # the program's, while nsys itself is given another: see capture()
+    return (str(nsys.path), "profile", *flags, own_tmpdir, *program)  # nsys takes no `--` before the program
 
 
 def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
@@ -148,10 +149,15 @@ def capture(
 ) -> Ended:
     """How the program ended under `nsys profile`; the report exists, also when the program failed or was stopped.
 
+    What nsys records until the report is made holds the program's environment; in /tmp it would be readable by all,
+    and stay there if nsys is killed. Hence a temporary folder of its own, which the program does not see.
+
     Raises:
         CaptureError: nsys cannot be run, or left no report.
     """
-    ended = _run(profile_argv(nsys, options, report, program), limit_s)
+    with tempfile.TemporaryDirectory(prefix="wallsplit-", ignore_cleanup_errors=True) as scratch:
+        environment = os.environ | {"TMPDIR": scratch}
+        ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=environment)
     if report.is_file() and report.stat().st_size > 0:
         return ended
     if ended.interrupted_by is not None:
@@ -208,9 +214,20 @@ def _ask(path: Path, *arguments: str) -> str:
     return said
 
 
-def _run(argv: Sequence[str], limit_s: float | None, output: IO[bytes] | None = None) -> Ended:
+def _tmpdir() -> str:
+    """Where programs put temporary files, as the environment says; a comma would end the value for nsys."""
+    folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - what POSIX programs take without TMPDIR
+    return "/tmp" if "," in folder else folder  # noqa: S108
+
+
+def _run(
+    argv: Sequence[str],
+    limit_s: float | None,
+    output: IO[bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Ended:
     try:
-        return supervise(argv, limit_s=limit_s, output=output)
+        return supervise(argv, limit_s=limit_s, output=output, environment=environment)
     except OSError as error:
         raise CaptureError(f"{argv[0]}: cannot be run ({error.strerror}); choose another nsys with --nsys") from error
 

@@ -106,7 +106,7 @@ def profile(
     try:
         if workload:
             texts = {key: text for key, text in given.items() if text is not None}
-            program = workload_program(workload, texts | _settings(settings))
+            program = workload_program(workload, texts | _settings(settings), dry=dry_run)
         else:
             program = own_program(command)
         plan = Plan(
@@ -146,8 +146,8 @@ def _settings(settings: Sequence[str]) -> dict[str, str]:
     return {key.replace("-", "_"): value for key, _, value in (setting.partition("=") for setting in settings)}
 
 
-def workload_program(name: str, texts: Mapping[str, str]) -> Program:
-    """The child that runs a built-in workload with these parameters.
+def workload_program(name: str, texts: Mapping[str, str], *, dry: bool = False) -> Program:
+    """The child that runs a built-in workload with these parameters; a dry one is told what is missing, and made.
 
     Raises:
         WallsplitError: the workload or a parameter is unknown, a value impossible, a framework or the GPU missing.
@@ -158,7 +158,12 @@ def workload_program(name: str, texts: Mapping[str, str]) -> Program:
 
     workload = find(WORKLOADS, name)
     values = resolve(workload, texts)
-    require(workload, values)
+    try:
+        require(workload, values)
+    except WallsplitError as error:
+        if not dry:
+            raise
+        say(f"it would not run here: {error}")
     settings = [f"--set={key}={text}" for key, text in texts.items()]
     argv = (sys.executable, "-m", "wallsplit_workloads", name, *settings, "--result", RESULT)
     return Program(argv, name, device_of(workload, values))

@@ -22,6 +22,7 @@ from wallsplit_scripts.supervise import Ended, supervise
 
 SUFFIXES = (".nsys-rep", ".sqlite", ".nvml.csv", ".run.json")  # the manifest last: it vouches for the others
 RESULT = "RESULT.json"
+REFUSED = 2  # what `python -m wallsplit_workloads` ends with when it cannot run as asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,22 @@ def record(program: Program, plan: Plan) -> int:
 
 
 def _run_all(program: Program, plan: Plan, part: Path) -> tuple[list[Run], list[Run]]:
-    """The profiled runs and the unprofiled ones; a program that failed or was stopped once is not run again."""
+    """The profiled runs and the unprofiled ones; a program that failed or was stopped once is not run again.
+
+    Raises:
+        CaptureError: a workload refused its parameters; an empty trace of that would only occupy the name.
+    """
     profiled: list[Run] = []
     plain: list[Run] = []
     for _ in range(max(1, plan.baseline_runs)):
         profiled.append(_run_profiled(program, plan, part))
+        if program.workload and not profiled[-1].ended.stopped and profiled[-1].ended.exit_code == REFUSED:
+            (part / "trace.nsys-rep").unlink()
+            raise CaptureError(f"{program.workload} cannot run as asked, as it says above; nothing is kept")
         if not profiled[-1].whole:
             break
         if plan.baseline_runs:
+            say("once more without nsys, to tell what profiling costs (--baseline-runs 0 does without)")
             plain.append(_run_plain(program, plan, part))
             if not plain[-1].whole:
                 break

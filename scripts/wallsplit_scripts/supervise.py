@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,11 +45,13 @@ def supervise(
     limit_s: float | None = None,
     grace_s: float | None = None,
     output: IO[bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ended:
     """How the program ended; when this returns, no process of its run is alive.
 
     Past the limit, and on SIGINT, SIGTERM or SIGHUP to this process, the program gets SIGTERM, and after the grace
-    time (or at a second signal) SIGKILL. `output` takes its stdout and stderr; without it they pass through.
+    time (or at a second signal) SIGKILL. `output` takes its stdout and stderr; without it they pass through, as this
+    process's environment does without `environment`.
 
     Raises:
         OSError: the program cannot be started.
@@ -61,6 +63,7 @@ def supervise(
             stdin=None if output is None else subprocess.DEVNULL,
             stdout=output,
             stderr=output and subprocess.STDOUT,
+            env=environment,
             start_new_session=True,  # a terminal's Ctrl-C reaches this process alone, which passes it on in order
         )
         try:

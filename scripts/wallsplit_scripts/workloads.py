@@ -6,17 +6,22 @@ import click
 @click.command("workloads")
 @click.argument("name", required=False)
 @click.option(
-    "--extra-of", metavar="WORKLOAD", help="Print the extra of this package that WORKLOAD needs, nothing else."
+    "--extra-of",
+    metavar="WORKLOAD",
+    help="Print the extra of this package that WORKLOAD needs, nothing else; fail where it lacks a GPU.",
 )
 def workloads(name: str | None, extra_of: str | None) -> None:
     """List the built-in workloads, or the parameters of the workload NAME."""
     from wallsplit_workloads import WORKLOADS  # imports NumPy, which `wallsplit --help` does without
     from wallsplit_workloads.running import extra_of as needed_extra
+    from wallsplit_workloads.running import require_device
     from wallsplit_workloads.workload import find, resolve
 
     if extra_of is not None:
         workload = find(WORKLOADS, extra_of)
-        click.echo(needed_extra(workload, resolve(workload, {})))
+        values = resolve(workload, {})
+        require_device(workload, values)  # before `make profile` fetches gigabytes of CUDA for nothing
+        click.echo(needed_extra(workload, values))
         return
     if name is None:
         width = max(len(workload.name) for workload in WORKLOADS)

@@ -70,7 +70,7 @@ def test_a_workload_that_cannot_run_as_asked_is_a_failure_with_its_message_and_n
     outcome = run(tiny(tmp_path / "missing.npz"), IDENTITY, LIMIT_S)
     assert outcome.status == "failed"
     assert outcome.message is not None
-    assert outcome.message.startswith("exit code 1: error: missing.npz: no mnist.npz")
+    assert outcome.message.startswith("exit code 2: error: missing.npz: no mnist.npz")
     assert str(tmp_path) not in to_line(outcome)
 
 

@@ -48,7 +48,8 @@ def test_the_cpu_is_sampled_only_on_request() -> None:
     assert "--sample=process-tree" in capture_flags(OLD, CaptureOptions(cpu_samples=True))
 
 
-def test_the_command_line_is_flags_then_the_program_as_given() -> None:
+def test_the_command_line_is_flags_then_the_program_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", "/var/tmp")
     argv = profile_argv(OLD, CaptureOptions(), Path("/t/x.nsys-rep"), ("python", "-c", "print(1)"))
     assert argv == (
         "/opt/nsys",
@@ -59,10 +60,40 @@ def test_the_command_line_is_flags_then_the_program_as_given() -> None:
         "--cpuctxsw=none",
         "--force-overwrite=true",
         "--output=/t/x.nsys-rep",
+        "--env-var=TMPDIR=/var/tmp",
         "python",
         "-c",
         "print(1)",
     )
+
+
+@pytest.mark.parametrize("folder", ["", "/a,b"])  # a comma would begin another variable
+def test_a_program_without_a_usable_tmpdir_gets_the_usual_one(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", folder)
+    assert "--env-var=TMPDIR=/tmp" in profile_argv(OLD, CaptureOptions(), Path("x.nsys-rep"), ("true",))
+
+
+def test_what_nsys_writes_meanwhile_lies_in_a_private_folder_and_is_gone_also_if_nsys_is_killed(tmp_path: Path) -> None:
+    body = (
+        "scratch = pathlib.Path(os.environ['TMPDIR']); (scratch / 'nsys-report-1.qdstrm').write_text('secret')\n"
+        f"    pathlib.Path({str(tmp_path / 'seen')!r}).write_text(f'{{scratch}} {{scratch.stat().st_mode & 0o777:o}}')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    with pytest.raises(CaptureError, match="exited with 137"):
+        nsys.capture(
+            nsys.find(str(fake_nsys(tmp_path, profile_body=body))), CaptureOptions(), tmp_path / "x.nsys-rep", ("true",)
+        )
+    scratch, mode = (tmp_path / "seen").read_text().split()
+    assert mode == "700"
+    assert not Path(scratch).exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "granularity"),
+    [("2022.4.2", "node"), ("2023.4.4", "node"), ("2024.1.1", "node"), ("2024.3.1", "graph"), ("2025.6.1", "graph")],
+)
+def test_the_granularity_of_graphs_follows_the_release(version: str, granularity: str) -> None:
+    assert nsys.graph_granularity("auto", parse_version(version)) == granularity
 
 
 def test_a_per_cent_sign_in_the_path_is_no_pattern_to_nsys() -> None:

@@ -16,9 +16,12 @@ from fake_nvml import FakeNvml
 from processes import alive, pid_in
 from wallsplit import manifest
 from wallsplit.nvml import from_csv
-from wallsplit_scripts import nvml, supervise
+from wallsplit_scripts import nvml, recording, supervise
 from wallsplit_scripts.profile import default_name, profile
 from wallsplit_scripts.recording import SUFFIXES
+from wallsplit_workloads import __main__ as workload_main
+from wallsplit_workloads import machine
+from workload_runs import small_set
 
 SLEEPER = 'import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()}\\n"); time.sleep(600)'
 
@@ -79,15 +82,46 @@ def test_the_exit_code_of_the_program_is_passed_on_and_its_trace_kept(tmp_path: 
     assert made.capture.exit_code == 7
 
 
-def test_a_dry_run_prints_the_command_line_and_runs_nothing(tmp_path: Path, traces: Path) -> None:
+def test_a_dry_run_prints_the_command_line_and_runs_nothing(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
     nsys = fake_nsys(tmp_path)
     result = run("--nsys", nsys, "--output-dir", "traces", "--dry-run", "--", "sh", "-c", "exit 3")
     assert result.output == (
         f"{nsys} profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=none --cpuctxsw=none "
-        "--force-overwrite=true --output=traces/sh.nsys-rep sh -c 'exit 3'\n"
+        "--force-overwrite=true --output=traces/sh.nsys-rep --env-var=TMPDIR=/tmp sh -c 'exit 3'\n"
     )
     assert result.exit_code == 0
     assert not traces.exists()
+
+
+def test_a_dry_run_shows_a_gpu_workload_without_a_gpu_and_says_that_it_would_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "gpu_lack", lambda: "no NVIDIA GPU or driver")
+    arguments = ("--nsys", fake_nsys(tmp_path), "--output-dir", tmp_path / "traces", "keras-gpu")
+    dry, wet = run("--dry-run", *arguments), run(*arguments)
+    assert dry.exit_code == 0
+    assert "--sample=none" in dry.stdout
+    assert dry.stderr == (
+        "wallsplit: it would not run here: keras-gpu: no NVIDIA GPU or driver; run keras-cpu instead\n"
+    )
+    assert wet.exit_code == 125
+    assert wet.stderr == "wallsplit: keras-gpu: no NVIDIA GPU or driver; run keras-cpu instead\n"
+
+
+@pytest.mark.usefixtures("importable")
+def test_a_workload_that_refuses_its_data_leaves_no_trace_and_its_name_free(tmp_path: Path, traces: Path) -> None:
+    data = small_set(tmp_path, 200)
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, "numpy", "--batch", "161", "--data", data)
+    assert result.exit_code == 125
+    assert "numpy cannot run as asked, as it says above; nothing is kept" in result.stderr
+    assert left_in(traces) == []
+
+
+def test_the_two_packages_agree_on_the_exit_code_of_a_refusal() -> None:
+    assert recording.REFUSED == workload_main.REFUSED
 
 
 def test_a_users_program_runs_once(tmp_path: Path, traces: Path) -> None:

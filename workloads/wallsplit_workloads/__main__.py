@@ -10,22 +10,25 @@ from wallsplit.manifest import to_json
 from wallsplit_workloads import WORKLOADS, running
 from wallsplit_workloads.workload import find, resolve
 
+REFUSED = 2  # argparse's own code for wrong usage: nothing ran that would be worth a trace
 _SHORTCUTS = ("batch", "epochs", "steps", "seed", "data")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0 done, 1 the workload cannot run as asked; argparse ends with 2 on usage."""
+    """The exit code: 0 done, 1 its manifest cannot be written, REFUSED the workload cannot run as asked."""
     given = parser().parse_args(arguments)
+    code = REFUSED
     try:
         workload = find(WORKLOADS, given.name)
         texts = {name: getattr(given, name) for name in _SHORTCUTS if getattr(given, name) is not None}
         texts.update(setting(text) for text in given.set)
         manifest = running.run(workload, resolve(workload, texts), say)
+        code = 1
         if given.result:
             write(given.result, to_json(manifest))
     except WallsplitError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 1
+        return code
     return 0
 
 

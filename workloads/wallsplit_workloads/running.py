@@ -68,15 +68,23 @@ def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
     Raises:
         WallsplitError: what is missing, and what to install or to run instead.
     """
-    if device_of(workload, values) == "gpu":
-        lack = machine.gpu_lack()
-        if lack is not None:
-            instead = f"run {workload.cpu_sibling}" if workload.cpu_sibling else "run it with --set device=cpu"
-            raise WallsplitError(f"{workload.name}: {lack}; {instead} instead")
+    require_device(workload, values)
     extra = extra_of(workload, values)
     for module in _EXTRAS[extra][0]:
         if importlib.util.find_spec(module) is None:
             raise WallsplitError(f"{workload.name}: {module} is not installed; install wallsplit[{extra}]")
+
+
+def require_device(workload: Workload, values: Mapping[str, Scalar]) -> None:
+    """Nothing, if the device that a run with these values computes on is here.
+
+    Raises:
+        WallsplitError: there is no GPU; says what to run instead.
+    """
+    lack = machine.gpu_lack() if device_of(workload, values) == "gpu" else None
+    if lack is not None:
+        instead = f"run {workload.cpu_sibling}" if workload.cpu_sibling else "run it with --set device=cpu"
+        raise WallsplitError(f"{workload.name}: {lack}; {instead} instead")
 
 
 def versions(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, str]:

@@ -41,7 +41,7 @@ def statistics_of(value: pl.Expr, prefix: str, unit: str, *, total: bool = True)
     ]
 
 
-def summarise(rows: pl.DataFrame, by: Sequence[str], value: pl.Expr, unit: str) -> pl.DataFrame:
+def summarise(rows: pl.DataFrame, by: Sequence[str | pl.Expr], value: pl.Expr, unit: str) -> pl.DataFrame:
     """Return one row per distinct `by`: how many rows there are and the statistics of `value`, in `unit`.
 
     Raises:
@@ -50,7 +50,8 @@ def summarise(rows: pl.DataFrame, by: Sequence[str], value: pl.Expr, unit: str) 
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
     if abs(float(values["value"].cast(pl.Float64).sum())) >= MOST:
         raise TraceError(f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold; export it again")
-    return values.group_by(by).agg(pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit))
+    figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit)
+    return values.group_by(pl.exclude("value")).agg(*figures)
 
 
 def with_share(summary: pl.DataFrame) -> pl.DataFrame:
