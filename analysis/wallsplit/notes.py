@@ -6,6 +6,7 @@ import polars as pl
 
 from wallsplit.analysis import Ledger, Note, Window
 from wallsplit.model import Model
+from wallsplit.text import shorten
 
 DIAGNOSTIC_LEVELS = {2: "warning", 3: "error"}
 DIAGNOSTICS_SHOWN = 12
@@ -56,13 +57,12 @@ def _failed_calls(model: Model) -> Iterator[Note]:
         return
     # Asking whether an event or a stream is done answers 600, "not ready": an answer, not a failure.
     polls = (pl.col("return_value") == 600) & (pl.col("api_class") == "sync")
-    counts = failed.filter(~polls).group_by("name", "return_value").len().sort("len", "name", descending=[True, False])
+    counts = failed.filter(~polls).group_by("name", "return_value").len()
     if counts.is_empty():
         return
-    names = model.names.text(counts["name"])
-    listed = [
-        f"{n} returned {code} ({count:,} ×)" for n, (_, code, count) in zip(names, counts.iter_rows(), strict=True)
-    ]
+    named = counts.with_columns(model.names.text(counts["name"]))
+    ordered = named.sort("len", "name", "return_value", descending=[True, False, False])
+    listed = [f"{shorten(name)} returned {code} ({count:,} ×)" for name, code, count in ordered.iter_rows()]
     more = f" and {len(listed) - 6} more" if len(listed) > 6 else ""
     yield Note(
         "warning",

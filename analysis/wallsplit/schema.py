@@ -102,7 +102,7 @@ NVTX_RANGES = pl.Schema(
         "start": pl.Int64(),
         "end": pl.Int64(),
         "pid": pl.Int32(),
-        "thread": pl.Int64(),
+        "thread": pl.Int64(),  # -1 where a range ends on another thread than it began
         "style": NvtxStyle,
         "range": pl.Int32(),  # "DOMAIN:text" where the process names the domain
         "is_library": pl.Boolean(),  # a library's own domain (cuBLAS, CCCL, NCCL …): not the user's steps

@@ -10,6 +10,7 @@ from wallsplit.analysis import Window
 from wallsplit.errors import WindowError
 from wallsplit.model import Model
 from wallsplit.model.model import span
+from wallsplit.text import shorten
 
 UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
 _TIME = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min)\s*")
@@ -84,11 +85,12 @@ def _nanoseconds(text: str) -> int | None:
 
 def _ranges(model: Model, name: str) -> tuple[Window, ...]:
     texts = model.names.texts
-    rows = model.nvtx.filter(
-        pl.col("range").is_in((texts == name).arg_true().cast(pl.Int32).implode()), pl.col("end") > pl.col("start")
-    )
-    if rows.is_empty():
+    named = model.nvtx.filter(pl.col("range").is_in((texts == name).arg_true().cast(pl.Int32).implode()))
+    if named.is_empty():
         raise WindowError(f"window nvtx:{name}: no such NVTX range; {_known_ranges(model, name)}")
+    rows = named.filter(pl.col("end") > pl.col("start"))
+    if rows.is_empty():
+        raise WindowError(f"window nvtx:{name}: is empty; every range of this name ends when it starts")
     ends = rows.sort("start", "end", "pid").select("start", "end", "pid").iter_rows()
     return tuple(Window(f"nvtx:{name}", start, end, pid) for start, end, pid in ends)
 
@@ -101,7 +103,7 @@ def _known_ranges(model: Model, name: str) -> str:
     near = difflib.get_close_matches(name, known[:1_000], n=NAMES_LISTED)
     shown = (near or known)[:NAMES_LISTED]
     more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
-    return f"there are {', '.join(shown)}{more}"
+    return f"there are {', '.join(map(shorten, shown))}{more}"
 
 
 def _available(model: Model) -> str:

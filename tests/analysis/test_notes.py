@@ -96,3 +96,13 @@ def test_the_profilers_warnings_are_passed_on_and_its_chatter_is_not(build: Trac
 )
 def test_the_traps_of_the_shared_traces_are_pointed_out(name: str, says: str) -> None:
     assert says in texts(load(Trace.open(TRACES[name])))
+
+
+def test_failed_calls_are_listed_once_each_in_one_order(build: TraceBuilder) -> None:
+    for name, code in (("cudaMalloc", 700), ("cudaMalloc", 2), ("cudaFree", 2), ("cudaFree", 700), ("cudaFree", 2)):
+        build.api(name, 0, 1, result=code)
+    said = texts(build.model())
+    assert (
+        "failed: cudaFree returned 2 (2 ×), cudaFree returned 700 (1 ×), "
+        "cudaMalloc returned 2 (1 ×), cudaMalloc returned 700 (1 ×). "
+    ) in said

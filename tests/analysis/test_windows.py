@@ -89,3 +89,14 @@ def test_a_range_that_occurs_often_gives_one_ledger_each_and_they_add_up(build: 
     one, two = (book(activity, w).accounts["gpu.kernel"] for w in parts)
     assert (one, two) == (5, 15)
     assert book(activity, whole(parts, "nvtx:step")).accounts["gpu.kernel"] == 20
+
+
+def test_ranges_without_length_make_no_window_but_are_not_unknown(build: TraceBuilder) -> None:
+    with pytest.raises(WindowError, match="window nvtx:blink: is empty; every range of this name ends when it starts"):
+        windows(build.kernel(0, 10).range("blink", 5, 5).model(), "nvtx:blink")
+
+
+def test_the_names_listed_in_an_error_are_short(build: TraceBuilder) -> None:
+    with pytest.raises(WindowError) as raised:
+        windows(build.range("x" * 100_000, 0, 5).model(), "nvtx:step")
+    assert len(str(raised.value)) < 500

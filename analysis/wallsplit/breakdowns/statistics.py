@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from wallsplit.analysis import Window
+from wallsplit.errors import TraceError
 
+MOST = 1 << 63
 DURATION = pl.col("end") - pl.col("start")
 
 
@@ -40,8 +42,14 @@ def statistics_of(value: pl.Expr, prefix: str, unit: str, *, total: bool = True)
 
 
 def summarise(rows: pl.DataFrame, by: Sequence[str | pl.Expr], value: pl.Expr, unit: str) -> pl.DataFrame:
-    """Return one row per distinct `by`: how many rows there are and the statistics of `value`, in `unit`."""
+    """Return one row per distinct `by`: how many rows there are and the statistics of `value`, in `unit`.
+
+    Raises:
+        TraceError: the values add up to more than 64 bits hold, as those of no real trace do.
+    """
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
+    if abs(float(values["value"].cast(pl.Float64).sum())) >= MOST:
+        raise TraceError(f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold; export it again")
     figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit)
     return values.group_by(pl.exclude("value")).agg(*figures)
 

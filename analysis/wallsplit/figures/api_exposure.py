@@ -14,8 +14,8 @@ def api_exposure(analysis: Analysis) -> Figure | None:
     classes = [(name, exposure) for name, exposure in classes if exposure.union_ns]
     if not classes:
         return None
-    lower_bound = ledger.gpu_complete is False
-    rows = tuple(_bar(name.removeprefix("cuda."), exposure, lower_bound) for name, exposure in classes)
+    bounded = ledger.gpu_complete is False
+    rows = tuple(_bar(name.removeprefix("cuda."), exposure, bounded=bounded) for name, exposure in classes)
     bars = Bars(rows, classes[0][1].union_ns)
     return Figure(
         name="api_exposure",
@@ -27,7 +27,7 @@ def api_exposure(analysis: Analysis) -> Figure | None:
     )
 
 
-def _bar(name: str, exposure: Exposure, hidden_is_lower_bound: bool) -> Bar:
-    exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns)
-    hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, hidden_is_lower_bound)
+def _bar(name: str, exposure: Exposure, *, bounded: bool) -> Bar:
+    exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns, "≤ " if bounded else "")
+    hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, "≥ " if bounded else "")
     return Bar(name, (exposed, hidden))

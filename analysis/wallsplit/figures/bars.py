@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from wallsplit.units import largest_remainders
 
@@ -14,7 +15,8 @@ class Segment:
     """Decides the colour: a key of `drawing.COLOURS`."""
     title: str
     value_ns: int
-    at_least: bool = False
+    bound: Literal["", "≥ ", "≤ "] = ""
+    """What is printed before its number."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Bar:
     def in_words(self) -> str:
         """The bar as a sentence, for those who do not see it."""
         parts = [
-            f"{segment.title} {'≥ ' if segment.at_least else ''}{percent} %"
+            f"{segment.title} {segment.bound}{percent} %"
             for segment, percent in zip(self.segments, self.percents, strict=True)
             if segment.value_ns
         ]

@@ -1,5 +1,7 @@
 """Where each ledger's wall time went, as one stacked bar per ledger."""
 
+from typing import Literal
+
 from wallsplit.analysis import Analysis, Ledger
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import HEADLINE, Figure, stacked
@@ -34,6 +36,11 @@ def bar(label: str, ledger: Ledger) -> Bar:
 
 
 def _segment(ledger: Ledger, share: Share) -> Segment:
-    at_least = share.part.on_gpu and ledger.gpu_complete is False
     title = share.part.title if ledger.device is not None else _NO_CLAIM.get(share.part.key, share.part.title)
-    return Segment(share.part.key, title, share.time_ns, at_least)
+    return Segment(share.part.key, title, share.time_ns, _bound(ledger, share))
+
+
+def _bound(ledger: Ledger, share: Share) -> Literal["", "≥ ", "≤ "]:
+    if ledger.device is None or ledger.gpu_complete is not False:
+        return ""
+    return "≥ " if share.part.on_gpu else "≤ "

@@ -4,11 +4,10 @@ import polars as pl
 
 from wallsplit.model.api_classes import api_class, normalised
 from wallsplit.model.names import NameTable
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import INT32_MAX, RawRows, pid
 from wallsplit.schema import API_CALLS, API_CLASSES, ApiCalls, ApiClass, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_RUNTIME"
-INT32_MAX = 2**31 - 1
 
 
 def api_calls(raw: RawRows, names: NameTable) -> ApiCalls:

@@ -2,7 +2,8 @@
 
 import re
 
-_VERSION = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
+_NOISIV = re.compile(r"(\d+v_|zstp_|sdtp_)+")
+"""The suffixes (_v\\d+|_ptsz|_ptds)+, backwards: searched forwards, a name of many takes quadratic time."""
 
 RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("launch", re.compile(r"^(cuLaunch|cudaLaunch|cuGraphLaunch|cudaGraphLaunch)")),
@@ -37,7 +38,8 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def normalised(name: str) -> str:
     """Return an API name without its version suffixes: `cuMemAlloc_v2` → `cuMemAlloc`."""
-    return _VERSION.sub("", name)
+    suffixes = _NOISIV.match(name[::-1])
+    return name[: len(name) - suffixes.end()] if suffixes else name
 
 
 def api_class(name: str) -> str:

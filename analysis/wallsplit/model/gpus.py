@@ -68,8 +68,8 @@ def _with_gpu_id(trace: Trace, used: pl.DataFrame) -> pl.DataFrame:
     mapping = (
         trace.scan("TARGET_INFO_CUDA_DEVICE", ["cudaId", "gpuId"])
         .drop_nulls()
-        .group_by(pl.col("cudaId").cast(pl.Int32).alias("device"))
-        .agg(pl.col("gpuId").cast(pl.Int32).unique())
+        .group_by(pl.col("cudaId").cast(pl.Int32, strict=False).alias("device"))
+        .agg(pl.col("gpuId").cast(pl.Int32, strict=False).unique())
         .filter(pl.col("gpuId").list.len() == 1)  # processes that number their devices differently: the plain id
         .select("device", gpu=pl.col("gpuId").list.first())
         .collect()

@@ -43,7 +43,7 @@ class NameTable:
 
     def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] = str) -> pl.Series:
         """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first."""
-        distinct = pl.DataFrame({"id": ids.unique()})
+        distinct = pl.DataFrame({"id": ids.unique().sort()})
         texts = distinct.join(self.strings, on="id", how="left").with_columns(pl.col("value").fill_null(UNNAMED))
         return self._mapped(ids, texts["id"], texts["value"], change)
 
@@ -54,7 +54,7 @@ class NameTable:
 
     def lookup(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the StringIds texts at `ids`."""
-        wanted = self.strings.filter(pl.col("id").is_in(list(ids)))
+        wanted = self.strings.filter(pl.col("id").is_in(list(ids))).drop_nulls()
         return dict(zip(wanted["id"], wanted["value"], strict=True))
 
     def freeze(self) -> Names:

@@ -11,6 +11,8 @@ PUSH_POP = (59, 70)
 START_END = (60, 71)
 RANGES = (*PUSH_POP, *START_END)
 DOMAIN_CREATED = 75
+NO_THREAD = -1
+"""The thread of a range that begins on one thread and ends on another: no thread's calls lie inside it."""
 
 LIBRARY_DOMAINS = frozenset(
     {"CCCL", "CUB", "Thrust", "libcudf", "cuBLAS", "cuBLASLt", "cuDNN", "cuFFT", "cuSOLVER", "cuSPARSE", "cuRAND"}
@@ -22,18 +24,19 @@ _LIBRARIES = frozenset(domain.lower() for domain in LIBRARY_DOMAINS)
 
 def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
     """Return the finished ranges of a trace (schema.NVTX_RANGES), in file order; marks and categories are no ranges."""
-    columns = ["start", "end", "eventType", "text", "textId", "globalTid", "domainId"]
+    columns = ["start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"]
     every = raw.trace.scan(TABLE, columns).collect()
     domains = _domains(every, names)
     is_range = every["eventType"].is_in(list(RANGES)).fill_null(value=False)
     rows = raw.usable(TABLE, every if is_range.all() else every.filter(is_range))
     del every  # millions of rows: keep no second copy while names are looked up
     rows = rows.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
+    crosses = (pl.col("endGlobalTid") != pl.col("globalTid")).fill_null(value=False)
     frame = rows.select(
         "start",
         "end",
         "pid",
-        pl.col("globalTid").fill_null(0).alias("thread"),
+        pl.when(crosses).then(NO_THREAD).otherwise(pl.col("globalTid").fill_null(0)).alias("thread"),
         _style(rows["eventType"]).alias("style"),
         _names(rows, domains, names).alias("range"),
         _is_library(rows, domains).alias("is_library"),
@@ -67,7 +70,7 @@ def _names(rows: pl.DataFrame, domains: pl.DataFrame, names: NameTable) -> pl.Se
         return row
     texts = names.freeze()
     keyed = rows.select("pid", "domainId", row.alias("row")).join(domains, on=["pid", "domainId"], how="left")
-    pairs = keyed.select("domain", "row").unique().drop_nulls("domain")
+    pairs = keyed.select("domain", "row").unique(maintain_order=True).drop_nulls("domain")
     prefixed = [
         names.row(f"{domain}:{'' if (text := texts[row]) == UNNAMED else text}") for domain, row in pairs.iter_rows()
     ]

@@ -8,9 +8,11 @@ import polars as pl
 from wallsplit.trace import Trace
 
 LATEST_NS = 2**62
-"""A time beyond this on either side is not a time (LEDGER.md, Window); differences of two such still fit 64 bits."""
+"""A time beyond this on either side is not a time (LEDGER.md, Window); differences of two such fit 64 bits, except that
+of the two bounds themselves: the lower one is left out."""
 
 PID_BITS = 0xFFFFFF << 24
+INT32_MAX = 2**31 - 1
 
 TIMES = pl.col("start"), pl.col("end")
 
@@ -38,8 +40,8 @@ class RawRows:
 
 def _usable() -> pl.Expr:
     start, end = TIMES
-    inside = start.is_between(-LATEST_NS, LATEST_NS) & end.is_between(-LATEST_NS, LATEST_NS)
-    return (inside & (end >= start)).fill_null(value=False)
+    inside = (start > -LATEST_NS) & (end <= LATEST_NS)
+    return (inside & (start <= end)).fill_null(value=False)
 
 
 GPU_OPERATION = ("globalPid", "deviceId", "correlationId")
@@ -48,7 +50,8 @@ GPU_OPERATION = ("globalPid", "deviceId", "correlationId")
 
 def gpu_operation() -> tuple[pl.Expr, ...]:
     """Return the columns that every frame of GPU operations begins with: start, end, pid, device, correlation_id."""
-    device = pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device")
+    # 0 where no device is recorded; a number that no device has becomes the nearest that fits
+    device = pl.col("deviceId").fill_null(0).clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("device")
     return (*TIMES, pid("globalPid"), device, pl.col("correlationId").alias("correlation_id"))
 
 

@@ -3,12 +3,12 @@
 from decimal import Decimal
 
 from wallsplit import units
-from wallsplit.report.document import AtLeast, Cell, Kind, Link
+from wallsplit.report.document import AtLeast, AtMost, Cell, Kind, Link
 from wallsplit.text import LIMIT, for_people
 
 
 def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
-    """Return a cell as one line for people: visible, at most `limit` characters of text, "≥" before a lower bound."""
+    """Return a cell as one line for people: visible, at most `limit` characters of text, "≥" or "≤" before a bound."""
     match cell:
         case None:
             return null
@@ -18,6 +18,8 @@ def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
             return for_people(cell, limit)
         case AtLeast():
             return f"≥ {_number(cell.value, kind)}"
+        case AtMost():
+            return f"≤ {_number(cell.value, kind)}"
     return _number(cell, kind)
 
 
@@ -45,5 +47,5 @@ def _number(value: float | Decimal, kind: Kind) -> str:
 
 def sort_key(cell: Cell) -> float | None:
     """Return what a column is sorted by: the number itself, or None for text."""
-    value = cell.value if isinstance(cell, AtLeast) else cell
+    value = cell.value if isinstance(cell, AtLeast | AtMost) else cell
     return float(value) if isinstance(value, int | float | Decimal) else None

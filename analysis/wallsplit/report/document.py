@@ -19,6 +19,13 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
+class AtMost:
+    """An upper bound: printed with "≤"."""
+
+    value: int | float | Decimal
+
+
+@dataclass(frozen=True)
 class Link:
     """A text that leads to another report of the same folder."""
 
@@ -26,7 +33,7 @@ class Link:
     stem: str
 
 
-Cell = str | int | float | Decimal | AtLeast | Link | None
+Cell = str | int | float | Decimal | AtLeast | AtMost | Link | None
 
 
 @dataclass(frozen=True)

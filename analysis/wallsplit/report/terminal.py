@@ -124,8 +124,7 @@ class _Renderer:
 
     def figures(self, bar: Bar, entry: Segment) -> str:
         percent = bar.percents[bar.segments.index(entry)]
-        bound = "≥ " if entry.at_least else ""
-        return f"{bound}{percent} %".rjust(11) + f"{bound}{ns(entry.value_ns)}".rjust(14)
+        return f"{entry.bound}{percent} %".rjust(11) + f"{entry.bound}{ns(entry.value_ns)}".rjust(14)
 
     def table(self, table: Table, titles: tuple[str, ...]) -> list[RenderableType]:
         kept = [i for i, column in enumerate(table.columns) if column.title in titles]

@@ -61,7 +61,7 @@ def _check(file: File, path: Path, *, force: bool) -> None:
             kind = "is a symbolic link"
         elif path.is_dir():
             raise ReportError(f"{_show(path)}: is a folder, and a report would go there; choose another folder")
-        elif not path.exists() or _is_ours(path, file.mark):
+        elif not path.exists() or (path.is_file() and _is_ours(path, file.mark)):  # opening a pipe would wait for ever
             return
         else:
             kind = "exists and was not written by wallsplit"

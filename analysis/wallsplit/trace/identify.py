@@ -1,5 +1,6 @@
 """What a file is, judged by its first bytes and its neighbours; every wrong kind has its own sentence."""
 
+import stat
 from pathlib import Path
 
 from wallsplit.errors import TraceError
@@ -31,6 +32,8 @@ def check_sqlite_file(path: Path) -> None:
 
 def _first_bytes(path: Path) -> bytes:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+            raise TraceError(f"{path}: is no plain file; give the path of an nsys export (.sqlite)")
         with path.open("rb") as file:
             return file.read(100)
     except FileNotFoundError:

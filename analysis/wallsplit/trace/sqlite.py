@@ -105,7 +105,7 @@ class SqliteSource:
 
 def _connect(path: Path) -> sqlite3.Connection:
     # immutable=1 keeps SQLite from looking for, or making, a journal or -shm file beside the user's file.
-    location = f"file:{quote(path.absolute().as_posix())}?mode=ro&immutable=1"
+    location = f"file:{quote(os.fsencode(path.absolute().as_posix()))}?mode=ro&immutable=1"
     try:
         db = sqlite3.connect(location, uri=True, check_same_thread=False)
         for limit, value in LIMITS.items():

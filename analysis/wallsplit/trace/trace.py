@@ -36,6 +36,8 @@ INFORMATION_TABLES = (
     "DIAGNOSTIC_EVENT",
 )
 MARKS_OF_AN_EXPORT = (*EVENT_TABLES, "ANALYSIS_DETAILS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
+TEXT_COLUMNS = frozenset({"name", "text", "value"})
+"""All other columns that are read hold whole numbers, whatever type whoever rewrote the table declared them with."""
 MARKS_OF_NVPROF = frozenset({"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "StringTable"})
 
 
@@ -71,9 +73,13 @@ class Trace:
         """Return the columns of a raw table lazily; only those a query uses are read. Text is Categorical.
 
         A column the trace lacks is null throughout, a table it lacks has no rows: nothing there was measured.
+
+        Raises:
+            TraceError: when it is collected, a column that should hold whole numbers holds something else.
         """
         schema = self.source.tables.get(table, pl.Schema())
-        present = pl.Schema({name: schema[name] for name in columns if name in schema})
+        kinds = {name: schema[name] if name in TEXT_COLUMNS else pl.Int64() for name in columns if name in schema}
+        present = pl.Schema(kinds)
         if not present:
             return pl.LazyFrame(schema=dict.fromkeys(columns, pl.Int64()))
 
@@ -81,12 +87,24 @@ class Trace:
             with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
         ) -> Iterator[pl.DataFrame]:
             frame = self.source.read(table, with_columns if with_columns is not None else present.names())
+            frame = frame.with_columns(self._whole_numbers(table, c) for c in frame if c.dtype != present[c.name])
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if n_rows is None else frame.head(n_rows)
 
         lazy = register_io_source(read, schema=present, is_pure=True)
         absent = [pl.lit(None, pl.Int64()).alias(name) for name in columns if name not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
+
+    def _whole_numbers(self, table: str, column: pl.Series) -> pl.Series:
+        """Return a column of reals or texts as Int64, as nsys writes it: tools that copy tables forget types."""
+        numbers = column if column.dtype.is_float() else column.cast(pl.String)
+        whole = numbers.cast(pl.Int64, strict=False)
+        if (whole.is_null() & column.is_not_null()).any() or (column.dtype.is_float() and (whole != column).any()):
+            raise TraceError(
+                f"{self.path}: column {column.name} of table {table} holds values that are no whole numbers; "
+                "export the report again"
+            )
+        return whole
 
     def check_unchanged(self) -> None:
         """Return if the file is what it was when it was opened.

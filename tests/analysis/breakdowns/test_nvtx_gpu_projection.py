@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frames
-from builders import TraceBuilder
+from builders import TraceBuilder, global_id
 from wallsplit.analysis import Window
 from wallsplit.breakdowns import nvtx_gpu_projection
 from wallsplit.model import Model
@@ -170,3 +170,14 @@ def test_the_order_of_rows_changes_nothing(
         nvtx=NvtxRanges(model.nvtx[order[2]]),
     )
     assert projection(other) == projection(model)
+
+
+def test_a_range_that_ends_on_another_thread_lies_on_none(build: TraceBuilder) -> None:
+    """As `nsys stats` has it."""
+    build.api("cudaLaunchKernel", 10, 20, corr=1).kernel(20, 30, corr=1)
+    for name, end_thread in (("stays", global_id(1, 1)), ("crosses", global_id(1, 2)), ("unsaid", None)):
+        build.range(name, 0, 100, event_type=60)
+        build.rows["NVTX_EVENTS"][-1]["endGlobalTid"] = end_thread
+    model = build.model()
+    assert projection(model).keys() == {"stays StartEnd", "unsaid StartEnd"}
+    assert model.nvtx.height == 3

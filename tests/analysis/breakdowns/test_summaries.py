@@ -12,6 +12,7 @@ from wallsplit.analysis import Window
 from wallsplit.breakdowns import BREAKDOWNS, tables
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.errors import TraceError
 from wallsplit.model import Model
 
 JSON_ORDER = [
@@ -152,3 +153,9 @@ def test_marks_of_where_tracing_started_are_no_os_runtime_calls(build: TraceBuil
     for row, event_class in zip(build.rows["OSRT_API"], (27, 31), strict=True):
         row["eventClass"] = event_class
     assert table(build.model(), "osrt_summary")["name"].to_list() == ["poll"]
+
+
+def test_sums_beyond_64_bits_are_refused_not_wrapped(tmp_path: Path) -> None:
+    build = TraceBuilder(tmp_path / "t.sqlite").copy(0, 1, size=2**62).copy(1, 2, size=2**62)
+    with pytest.raises(TraceError, match="the bytes of 2 rows add up to more than 64 bits hold"):
+        tables(build.model(), None)

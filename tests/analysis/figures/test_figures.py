@@ -48,6 +48,7 @@ def test_unrecorded_work_is_a_lower_bound_in_words() -> None:
     figure = report(incomplete()).figure
     assert figure is not None
     assert "GPU computing ≥ 30.0 %" in figure.alt
+    assert "host code with the GPU idle ≤ " in figure.alt
 
 
 def test_a_cpu_run_is_drawn_without_a_word_on_the_gpu() -> None:

@@ -1,14 +1,18 @@
 """From raw nsys rows to frames: what is renamed, decoded, joined to a name, counted or left out."""
 
 import csv
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from builders import TraceBuilder, global_id
 from shared_traces import ORACLES, needs_shared_traces
+from wallsplit.model import load
 from wallsplit.model.api_classes import api_class, normalised
+from wallsplit.model.names import UNNAMED
 from wallsplit.schema import MEMORY_OPERATIONS
+from wallsplit.trace import Trace
 
 
 @pytest.fixture
@@ -115,3 +119,41 @@ def test_processes_are_named_by_their_base_name_only(build: TraceBuilder) -> Non
     build.kernel(0, 1).add("PROCESSES", globalPid=global_id(1), pid=1, name="/home/someone/bin/python3")
     build.add("PROCESSES", globalPid=global_id(2), pid=2, name="unrelated")
     assert build.model().processes.rows() == [(1, "python3")]
+
+
+def test_a_name_made_of_many_suffixes_takes_no_time_to_speak_of() -> None:
+    name = "_v1" * 100_000 + "x"
+    assert normalised(name) == name
+
+
+def test_strings_without_a_text_are_no_names(build: TraceBuilder) -> None:
+    path = build.kernel(0, 1, name="k").write()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE StringIds SET value = NULL")
+    db.close()
+    model = load(Trace.open(path))
+    assert model.names.text(model.kernels["name"]).to_list() == [UNNAMED]
+
+
+def test_a_device_number_that_no_device_has_is_still_read(build: TraceBuilder) -> None:
+    assert build.kernel(0, 1, device=5_000_000_000).model().kernels["device"].to_list() == [2**31 - 1]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "used"),
+    [(-(2**62) + 1, 2**62, 1), (-(2**62), 0, 0), (0, 2**62 + 1, 0), (-(2**63), 2**63 - 1, 0)],
+)
+def test_times_whose_difference_fits_no_64_bits_are_not_used(
+    build: TraceBuilder, start: int, end: int, used: int
+) -> None:
+    assert build.kernel(start, end).model().kernels.height == used
+
+
+def test_names_are_numbered_the_same_on_every_run(build: TraceBuilder) -> None:
+    build.range("domain", 0, None, event_type=75, domain=1)
+    for i in range(2_000):
+        build.range(f"step {i}", i, i + 1, domain=1)
+    path = build.write()
+    first, second = (load(Trace.open(path)) for _ in range(2))
+    assert first.names.texts.to_list() == second.names.texts.to_list()
+    assert first.nvtx["range"].is_sorted()

@@ -70,6 +70,9 @@ def test_what_nvidia_smi_would_have_said_stands_beside_the_traces_own_ratio() ->
         "Energy per epoch: 3.2 J (mean of 2)."
     )
     assert nvidia_smi(NvmlSummary(0, 0, None, None, 0, None), usual().ledgers) is None
+    bounded = nvidia_smi(NvmlSummary(7, 1, 0.95, 12.5, 2, 3.25), incomplete().ledgers)
+    assert bounded is not None
+    assert "kernel_active_ratio ≥ " in bounded
 
 
 def test_without_flops_or_manifest_there_is_no_such_section() -> None:

@@ -14,7 +14,7 @@ from wallsplit.figures import FIGURES
 from wallsplit.figures.drawing import HEADLINE
 from wallsplit.parts import MEANINGS, PARTS
 from wallsplit.report.build import report
-from wallsplit.report.document import Column, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Section, Table
 from wallsplit.report.files import files, stems
 from wallsplit.report.index import index
 from wallsplit.report.sections import SECTIONS
@@ -105,3 +105,16 @@ def test_hostile_names_reach_no_file_name() -> None:
 def test_matplotlib_is_not_imported_before_something_is_drawn() -> None:
     code = "import sys, wallsplit.report.files, wallsplit.report.terminal; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}).returncode == 0
+
+
+def test_totals_of_gpu_tables_are_lower_bounds_where_gpu_work_is_missing() -> None:
+    complete = usual()
+    lacking = replace(complete, ledgers=tuple(replace(x, gpu_complete=False) for x in complete.ledgers))
+    assert {type(total) for total in kernel_totals(complete)} == {int}
+    assert {type(total) for total in kernel_totals(lacking)} == {AtLeast}
+
+
+def kernel_totals(analysis: Analysis) -> list[Cell]:
+    section = next(section for section in report(analysis).sections if section.key == "kernel_summary")
+    table = next(block for block in section.blocks if isinstance(block, Table))
+    return [row[1] for row in table.rows]

@@ -97,6 +97,8 @@ def test_a_reconstruction_says_so_first() -> None:
 def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
     text = printed(incomplete())
     assert re.search(r"gpu\.kernel +≥ 300 ns +≥ 30\.0 %", text)
+    assert re.search(r"host +≤ [\d.]+ .?s +≤ [\d.]+ %", text)
+    assert re.search(r"host code with the GPU idle +≤ [\d.]+ % +≤ [\d.]+", text)
     assert not re.search(r"(?<!≥ )(?<!least )30\.0 %", text)
 
 

@@ -102,3 +102,10 @@ def test_control_characters_of_a_folder_are_written_out(tmp_path: Path) -> None:
     with pytest.raises(ReportError) as caught:
         write([OURS], tmp_path / "\x1b[2J")
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_the_place_of_a_report_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.html")
+    with pytest.raises(ReportError, match="was not written by wallsplit"):
+        write([OURS], tmp_path)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,7 +194,7 @@ def test_a_damaged_page_is_one_sentence_not_a_wrong_number(tmp_path: Path) -> No
 
 def test_text_in_a_number_column_is_refused(tmp_path: Path) -> None:
     path = sql(a_trace(tmp_path / "t.sqlite"), "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon'")
-    with pytest.raises(TraceError, match="column start of table CUPTI_ACTIVITY_KIND_KERNEL"):
+    with pytest.raises(TraceError, match=r"column start of table CUPTI_ACTIVITY_KIND_KERNEL"):
         load(Trace.open(path))
 
 
@@ -232,3 +233,42 @@ def test_invalid_utf8_is_decoded_with_replacement(tmp_path: Path) -> None:
     db.close()
     model = load(Trace.open(path))
     assert model.names.text(model.kernels["name"]).to_list() == ["bad\ufffd\ufffdname"]
+
+
+@pytest.mark.parametrize("declared", ["", "REAL", "NUMERIC", "TEXT", "BLOB"])
+def test_whole_numbers_are_read_whatever_their_columns_declare(tmp_path: Path, declared: str) -> None:
+    """Tools that copy tables (CREATE TABLE … AS SELECT, data frames) forget the types."""
+    path = sql(
+        a_trace(tmp_path / "t.sqlite"),
+        f"CREATE TABLE copied (start {declared}, end {declared}, correlationId {declared}, globalPid {declared})",
+        "INSERT INTO copied SELECT start, end, correlationId, globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL",
+        "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL",
+        "ALTER TABLE copied RENAME TO CUPTI_ACTIVITY_KIND_KERNEL",
+    )
+    kernels = load(Trace.open(path)).kernels
+    assert kernels.select("start", "end", "correlation_id", "pid").rows() == [(6, 9, 1, 1)]
+
+
+@pytest.mark.parametrize("value", ["6.5", "'six'"])
+def test_what_is_no_whole_number_is_named_with_its_column(tmp_path: Path, value: str) -> None:
+    path = sql(
+        a_trace(tmp_path / "t.sqlite"),
+        "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL",
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end INTEGER)",
+        f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({value}, 9)",
+    )
+    with pytest.raises(TraceError, match=r"column start of table CUPTI_ACTIVITY_KIND_KERNEL .* no whole numbers"):
+        load(Trace.open(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.sqlite")
+    with pytest.raises(TraceError, match="is no plain file"):
+        Trace.open(tmp_path / "t.sqlite")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are text")
+def test_a_file_name_that_is_no_text_opens(tmp_path: Path) -> None:
+    a_trace(tmp_path / "t.sqlite").rename(path := tmp_path / os.fsdecode(b"\xff.sqlite"))
+    assert load(Trace.open(path)).kernels.height == 1

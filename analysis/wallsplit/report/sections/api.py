@@ -4,7 +4,7 @@ import polars as pl
 
 from wallsplit.analysis import Analysis, Exposure, Ledger
 from wallsplit.labels import ledger_label
-from wallsplit.report.document import AtLeast, Block, Cell, Column, Paragraph, Section, Table
+from wallsplit.report.document import AtLeast, AtMost, Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.summaries import of_window
 
 _CALL_COLUMNS = (
@@ -111,5 +111,6 @@ def _exposure_cells(ledger: Ledger | None, api_class: str) -> tuple[Cell, Cell, 
     exposure = ledger.api_exposure.get(f"cuda.{api_class}", Exposure(0, 0, 0))
     if ledger.device is None:
         return (exposure.union_ns, None, None)
-    hidden = AtLeast(exposure.hidden_ns) if ledger.gpu_complete is False else exposure.hidden_ns
-    return (exposure.union_ns, hidden, exposure.exposed_ns)
+    if ledger.gpu_complete is False:
+        return (exposure.union_ns, AtLeast(exposure.hidden_ns), AtMost(exposure.exposed_ns))
+    return (exposure.union_ns, exposure.hidden_ns, exposure.exposed_ns)

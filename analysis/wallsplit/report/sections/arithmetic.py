@@ -67,8 +67,9 @@ def nvidia_smi(nvml: NvmlSummary, ledgers: tuple[Ledger, ...]) -> str | None:
     sentences = []
     if nvml.gpu_ratio is not None:
         active = [x.kernel_active_ratio for x in ledgers if x.kernel_active_ratio is not None]
+        least = "≥ " if any(x.gpu_complete is False for x in ledgers if x.device is not None) else ""
         gpus = f" of {nvml.device_count} GPUs" if nvml.device_count > 1 else ""
-        trace = f"; kernel_active_ratio {units.ratio(sum(active) / len(active))}" if active else ""
+        trace = f"; kernel_active_ratio {least}{units.ratio(sum(active) / len(active))}" if active else ""
         samples = f"mean of {units.count(nvml.sample_count)} sample{'s' if nvml.sample_count != 1 else ''}{gpus}"
         sentences.append(f"nvidia-smi would have said {units.ratio(nvml.gpu_ratio)} ({samples}){trace}.")
     if nvml.epoch_energy_joules is not None:

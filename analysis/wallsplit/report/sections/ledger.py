@@ -5,7 +5,7 @@ from wallsplit.analysis import Analysis, Ledger
 from wallsplit.headline import account_percents
 from wallsplit.labels import ledger_label
 from wallsplit.parts import MEANINGS, PARTS
-from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Section, Table
+from wallsplit.report.document import AtLeast, AtMost, Cell, Column, Paragraph, Section, Table
 
 MOST = 8
 """Ledgers shown account by account: more say less."""
@@ -43,8 +43,9 @@ def accounts(ledger: Ledger, label: str) -> Table:
         cells: tuple[Cell, ...] = (time, percents[account])
         if time is None or (on_gpu and ledger.device is None):
             cells = (None, None)
-        elif on_gpu and ledger.gpu_complete is False:
-            cells = (AtLeast(time), AtLeast(percents[account]))
+        elif ledger.device is not None and ledger.gpu_complete is False:
+            bound = AtLeast if on_gpu else AtMost  # what the GPU did unrecorded was booked as idle
+            cells = (bound(time), bound(percents[account]))
         rows.append((account, *cells, _meaning(ledger, account)))
     colours = tuple(_COLOURS[account] for account in ACCOUNTS)
     return Table(f"Accounts of {label}", _COLUMNS, tuple(rows), len(rows), colours=colours)

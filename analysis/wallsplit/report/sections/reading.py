@@ -21,9 +21,9 @@ _TEXTS = (
         "loop."
     ),
     (
-        "“≥” marks a lower bound: not all GPU work was recorded. “Not measured” means that the trace cannot tell; "
-        "it never means zero. “Of listed” is a share of the sum of the rows of that table, as nsys prints it, not "
-        "of wall time."
+        "“≥” marks a lower bound: not all GPU work was recorded; “≤” marks an upper bound, for the same reason. “Not "
+        "measured” means that the trace cannot tell; it never means zero. “Of listed” is a share of the sum of the "
+        "rows of that table, as nsys prints it, not of wall time."
     ),
 )
 

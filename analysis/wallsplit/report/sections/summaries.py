@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from wallsplit.analysis import Analysis
-from wallsplit.report.document import Column, Kind, Paragraph, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Kind, Paragraph, Section, Table
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ STATISTICS = (
 )
 
 
+_OF_THE_GPU = ("kernel_summary", "memory_time_summary", "memory_size_summary", "nvtx_gpu_projection", "graph_replays")
+_LOWER_BOUNDS = ("total_ns", "total_bytes", "count", "gpu_op_count", "projected_total_ns")
+"""Columns of these tables that can but grow with what was not recorded."""
+
+
 def summary(key: str, title: str, analysis: Analysis, caption: str, shown: Sequence[Shown], top: int) -> Section | None:
     """Return a section with the table `key` of the analysis, in the table's own order; None without rows.
 
@@ -43,14 +48,29 @@ def summary(key: str, title: str, analysis: Analysis, caption: str, shown: Seque
         return Section(key, title, (Paragraph("Not measured: this trace lacks the columns this table needs."),))
     if frame.is_empty():
         return None
-    return Section(key, title, (table(frame, of_window(analysis, caption), shown, top),))
+    bounds = _LOWER_BOUNDS if key in _OF_THE_GPU and _is_incomplete(analysis) else ()
+    return Section(key, title, (table(frame, of_window(analysis, caption), shown, top, bounds),))
 
 
-def table(frame: pl.DataFrame, caption: str, shown: Sequence[Shown], top: int) -> Table:
-    """Return the first `top` rows of a frame as a table."""
+def table(
+    frame: pl.DataFrame, caption: str, shown: Sequence[Shown], top: int, lower_bounds: Sequence[str] = ()
+) -> Table:
+    """Return the first `top` rows of a frame as a table; the columns `lower_bounds` say so."""
     columns = tuple(Column(s.title, s.kind, s.null) for s in shown)
-    rows = tuple(frame.head(top).select(s.source for s in shown).rows())
+    bounded = [s.source in lower_bounds for s in shown]
+    rows = tuple(
+        tuple(_at_least(cell) if bound else cell for cell, bound in zip(row, bounded, strict=True))
+        for row in frame.head(top).select(s.source for s in shown).rows()
+    )
     return Table(caption, columns, rows, frame.height)
+
+
+def _at_least(number: int | None) -> Cell:
+    return None if number is None else AtLeast(number)
+
+
+def _is_incomplete(analysis: Analysis) -> bool:
+    return any(ledger.gpu_complete is False for ledger in analysis.ledgers)
 
 
 def of_window(analysis: Analysis, caption: str) -> str:
