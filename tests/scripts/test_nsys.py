@@ -76,7 +76,8 @@ def test_a_program_without_a_usable_tmpdir_gets_the_usual_one(folder: str, monke
 def test_what_nsys_writes_meanwhile_lies_in_a_private_folder_and_is_gone_also_if_nsys_is_killed(tmp_path: Path) -> None:
     body = (
         "scratch = pathlib.Path(os.environ['TMPDIR']); (scratch / 'nsys-report-1.qdstrm').write_text('secret')\n"
-        f"    pathlib.Path({str(tmp_path / 'seen')!r}).write_text(f'{{scratch}} {{scratch.stat().st_mode & 0o777:o}}')\n"
+        "    seen = f'{scratch} {scratch.stat().st_mode & 0o777:o}'\n"
+        f"    pathlib.Path({str(tmp_path / 'seen')!r}).write_text(seen)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)"
     )
     with pytest.raises(CaptureError, match="exited with 137"):
