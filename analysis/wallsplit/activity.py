@@ -10,8 +10,8 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS
-from wallsplit.correlation import Correlated
-from wallsplit.intervals import EMPTY, Intervals, covers, union
+from wallsplit.correlation import Numbers
+from wallsplit.intervals import EMPTY, Intervals, Times, covers, union
 from wallsplit.model import Model
 from wallsplit.schema import API_CLASSES
 
@@ -43,7 +43,25 @@ def activities(model: Model) -> tuple[Activity, ...]:
         return tuple(Activity(pid, None, None) for pid in pids)
     frames = (model.api_calls, *model.gpu_operations)
     pids = sorted({int(pid) for frame in frames for pid in frame["pid"].unique()})
-    return tuple(a for pid in pids for a in _process(_only(model, pid, alone=len(pids) == 1), pid, model.cuda_span[0]))
+    alone = len(pids) == 1
+    links = _Links.of(model)
+    return tuple(a for pid in pids for a in _process(_only(model, pid, alone=alone), pid, links))
+
+
+@dataclass(frozen=True)
+class _Links:
+    """What calls and operations are to each other, by `Correlation` number."""
+
+    start_ns: int
+    last_call_end: Times
+    """_NO_CALL where there is none."""
+    has_operation: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, model: Model) -> "_Links":
+        correlation, ends = model.correlation, model.api_calls["end"].to_numpy()
+        start = model.cuda_span[0] if model.cuda_span else 0
+        return cls(start, correlation.latest(correlation.calls, ends), correlation.operations_per_number > 0)
 
 
 @dataclass(frozen=True)
@@ -57,39 +75,42 @@ class _Rows:
     @property
     def operations(self) -> pl.DataFrame:
         frames = (self.kernels, self.replays, self.memory)
-        return pl.concat([f.select("start", "end", "device", "correlation_id") for f in frames], rechunk=True)
+        return pl.concat([f.select("start", "end", "device", "number") for f in frames], rechunk=True)
 
 
 def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
-    def mine(frame: pl.DataFrame) -> pl.DataFrame:
+    def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
+        frame = frame.drop("correlation_id", "name", strict=False).with_columns(pl.Series("number", numbers))
         return frame if alone else frame.filter(pl.col("pid") == pid)
 
-    return _Rows(
-        mine(model.api_calls),
-        mine(model.kernels),
-        mine(model.graph_replays),
-        mine(model.memory_ops),
-        model.profiler_overhead.filter(pl.col("pid") == pid),
-    )
+    correlation = model.correlation
+    kernels, replays, memory = map(mine, model.gpu_operations, correlation.operations)
+    profiler = model.profiler_overhead.filter(pl.col("pid") == pid)
+    return _Rows(mine(model.api_calls, correlation.calls), kernels, replays, memory, profiler)
 
 
-def _process(rows: _Rows, pid: int, start_ns: int) -> list[Activity]:
+def _process(rows: _Rows, pid: int, links: _Links) -> list[Activity]:
     operations = rows.operations
     layers = _call_layers(rows, operations)
-    called = Correlated.of(rows.api)
     launches = rows.api.filter((pl.col("api_class") == "launch") & (pl.col("booked_class") != "graph_build"))
-    launch_coverage = Correlated.of(operations).coverage(launches["correlation_id"])
+    launch_coverage = _coverage(links.has_operation, launches["number"])
     devices = operations["device"].unique().sort().to_list()
     if not devices:
         return [Activity(pid, None, (*(EMPTY for _ in GPU_ACCOUNTS), *layers.values()), launch_coverage)]
     result = []
     for device in devices:
         mine = _on_device(rows, device, alone=len(devices) == 1)
-        layers["cuda.latency"] = _latency(mine.operations, called, start_ns)
-        traced = pl.concat([mine.kernels["correlation_id"], mine.replays["correlation_id"]])
+        layers["cuda.latency"] = _latency(mine.operations, links)
+        traced = pl.concat([mine.kernels["number"], mine.replays["number"]])
         every = (*_gpu_layers(mine), *layers.values())
-        result.append(Activity(pid, device, every, launch_coverage, called.coverage(traced)))
+        api_coverage = _coverage(links.last_call_end > _NO_CALL, traced)
+        result.append(Activity(pid, device, every, launch_coverage, api_coverage))
     return result
+
+
+def _coverage(covered: npt.NDArray[np.bool_], numbers: pl.Series) -> float | None:
+    """Return the share of `numbers` that are covered, None without any."""
+    return None if numbers.is_empty() else int(covered[numbers.to_numpy()].sum()) / len(numbers)
 
 
 def _on_device(rows: _Rows, device: int, *, alone: bool) -> _Rows:
@@ -149,17 +170,15 @@ def _booked(api: pl.DataFrame, operation_starts: pl.Series) -> npt.NDArray[np.ui
     return codes
 
 
-def _latency(operations: pl.DataFrame, called: Correlated, start_ns: int) -> Intervals:
+def _latency(operations: pl.DataFrame, links: _Links) -> Intervals:
     """Return the device's own delay before each operation that ends an idle gap (LEDGER.md, Latency)."""
     starts = operations["start"].to_numpy()
     busy = covers(starts, operations["end"].to_numpy())
-    gap_start = np.concatenate([[start_ns], busy.ends[:-1]])
+    gap_start = np.concatenate([[links.start_ns], busy.ends[:-1]])
     gap_end = busy.starts
     gap = np.minimum(np.searchsorted(gap_end, starts), len(gap_end) - 1)
     ending = np.flatnonzero(gap_end[gap] == starts)
-    place = called.places(operations["correlation_id"].gather(ending))
-    ending, place = ending[place >= 0], place[place >= 0]
     last = np.full(len(gap_end), _NO_CALL)
-    np.maximum.at(last, gap[ending], called.last_end[place])
+    np.maximum.at(last, gap[ending], links.last_call_end[operations["number"].to_numpy()[ending]])
     real = (last > _NO_CALL) & (last < gap_end) & (gap_start < gap_end)
     return union(np.maximum(gap_start, last)[real], gap_end[real])

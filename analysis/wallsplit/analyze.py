@@ -1,10 +1,12 @@
 """The pipeline: a trace in, its analysis out."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from wallsplit.activity import Activity, activities
-from wallsplit.analysis import Analysis, Ledger, Window
+from wallsplit.analysis import Analysis, Ledger, Note, Window
+from wallsplit.arithmetic import LedgerArithmetic
 from wallsplit.breakdowns import tables
 from wallsplit.counting import Question, marked
 from wallsplit.headline import headline
@@ -41,11 +43,13 @@ def analyze(
     model = load(trace)
     parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
     selected = whole(parts, window or parts[0].name) if parts else None
-    found = activities(model)
-    ledgers = _ledgers(found, parts)
     recorded = recorded_run(shown_as or path)
     question = Question(recorded.manifest, flops, peak_flops_per_s, whole_trace=window is None)
-    arithmetic, refused = against_overhead(model, found, ledgers, selected, question)
+    model.correlation  # noqa: B018  made here: both threads need it
+    with ThreadPoolExecutor(1) as beside:  # sorting leaves the interpreter to others: two cores are used
+        booked = beside.submit(_booked, model, parts, selected, question)
+        found = tables(model, selected if window else None)
+    ledgers, arithmetic, refused = booked.result()
     return Analysis(
         path=str(shown_as or path),
         size_bytes=trace.size_bytes,
@@ -58,7 +62,7 @@ def analyze(
         window=selected,
         window_is_explicit=window is not None,
         ledgers=ledgers,
-        tables=tables(model, selected if window else None),
+        tables=found,
         notes=(*notes(model, ledgers, selected, explicit=window is not None), *recorded.notes, *refused),
         run=recorded.manifest,
         arithmetic=arithmetic,
@@ -67,6 +71,15 @@ def analyze(
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
     )
+
+
+def _booked(
+    model: Model, parts: Sequence[Window], selected: Window | None, question: Question
+) -> tuple[tuple[Ledger, ...], tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
+    """Return the ledgers, their arithmetic, and notes on what was refused."""
+    found = activities(model)
+    ledgers = _ledgers(found, parts)
+    return ledgers, *against_overhead(model, found, ledgers, selected, question)
 
 
 def _ledgers(found: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:

@@ -1,9 +1,10 @@
-"""Joining API calls and GPU work on their correlation ids, within one process.
+"""Which API calls and GPU operations belong together: those of one process with one correlation id.
 
-A sorted index and binary search instead of a hash join: ids come nearly sorted, so both are close to linear, and the
-index is made once per process.
+Each (process, correlation id) gets a small number, once per trace. Every join is then an array lookup: no hash table,
+and no second sort in the ledger, in the launches, in the projection or among the anomalies.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,42 +13,64 @@ import polars as pl
 
 from wallsplit.intervals import Times
 
+Numbers = npt.NDArray[np.int32]
+
 
 @dataclass(frozen=True)
-class Correlated:
-    """The distinct correlation ids of some rows, ascending, each with the latest end of its rows in ns."""
+class Correlation:
+    """The number of every row; equal numbers belong together."""
 
-    ids: Times
-    last_end: Times
+    calls: Numbers
+    operations: tuple[Numbers, ...]
+    """One array per frame of GPU operations."""
+    size: int
+    """Numbers are below it. The last two mean no id, of calls and of operations: they never meet."""
 
     @classmethod
-    def of(cls, rows: pl.DataFrame) -> "Correlated":
-        """Return the index of a frame with columns `correlation_id` and `end`; a null id is no id."""
-        known = rows["correlation_id"].is_not_null()
-        if not known.all():
-            rows = rows.filter(known)
-        ids, ends = rows["correlation_id"].to_numpy(), rows["end"].to_numpy()
-        if not _strictly_increasing(ids):
-            order = np.argsort(ids, kind="stable")  # timsort: linear on runs that are sorted already
-            ids, ends = ids[order], ends[order]
-            first = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.empty(0, np.intp)
-            if len(first) < len(ids):
-                ids, ends = ids[first], np.maximum.reduceat(ends, first)
-        return cls(ids, ends)
+    def of(cls, calls: pl.DataFrame, operations: Sequence[pl.DataFrame]) -> "Correlation":
+        """Return the numbers of frames with columns `pid` and `correlation_id`."""
+        frames = (calls, *operations)
+        ids = np.concatenate([frame["correlation_id"].fill_null(0) for frame in frames])
+        process = np.concatenate([frame["pid"] for frame in frames])
+        order = np.lexsort((ids, process))  # a merge sort: rows come nearly in this order, so it is close to linear
+        ids, process = ids[order], process[order]
+        is_new = np.append(True, (ids[1:] != ids[:-1]) | (process[1:] != process[:-1]))
+        numbers = np.empty(len(order), np.int32)
+        numbers[order] = np.cumsum(is_new[: len(order)], dtype=np.int32) - 1
+        size = int(numbers.max(initial=-1)) + 3
+        parts = np.split(numbers, np.cumsum([frame.height for frame in frames])[:-1])
+        for part, frame, nothing in zip(parts, frames, (size - 2, *(size - 1 for _ in operations)), strict=True):
+            part[frame["correlation_id"].is_null()] = nothing
+        return cls(parts[0], tuple(parts[1:]), size)
 
-    def places(self, ids: pl.Series) -> npt.NDArray[np.intp]:
-        """Return the position of each id in this index, -1 where it is null or not there."""
-        wanted = ids.fill_null(0).to_numpy()
-        if not len(self.ids):
-            return np.full(len(wanted), -1, np.intp)
-        place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
-        there = (self.ids[place] == wanted) & ids.is_not_null().to_numpy()
-        return np.where(there, place, -1)
+    @property
+    def calls_per_number(self) -> npt.NDArray[np.int64]:
+        """Return how many calls have each number."""
+        return np.bincount(self.calls, minlength=self.size)
 
-    def coverage(self, ids: pl.Series) -> float | None:
-        """Return the share of `ids` that this index has, or None without any ids."""
-        return None if ids.is_empty() else int((self.places(ids) >= 0).sum()) / len(ids)
+    @property
+    def operations_per_number(self) -> npt.NDArray[np.int64]:
+        """Return how many GPU operations, of all frames, have each number."""
+        return sum((np.bincount(n, minlength=self.size) for n in self.operations), np.zeros(self.size, np.int64))
 
+    def earliest(self, numbers: Numbers, times: Times) -> Times:
+        """Return the smallest of the times with each number; the largest integer where there is none."""
+        result = np.full(self.size, np.iinfo(np.int64).max)
+        np.minimum.at(result, numbers, times)
+        return result
 
-def _strictly_increasing(ids: Times) -> bool:
-    return bool((ids[1:] > ids[:-1]).all())
+    def latest(self, numbers: Numbers, times: Times) -> Times:
+        """Return the largest of the times with each number; the smallest integer where there is none."""
+        result = np.full(self.size, np.iinfo(np.int64).min)
+        np.maximum.at(result, numbers, times)
+        return result
+
+    def pairs(self, operations: Numbers) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return (operation, call), the row numbers of each pair of a GPU operation and a call that belong together."""
+        calls = self.calls_per_number
+        by_number = np.argsort(self.calls, kind="stable")
+        first = np.cumsum(calls) - calls
+        times = calls[operations]
+        operation = np.repeat(np.arange(len(operations)), times)
+        nth = np.arange(len(operation)) - np.repeat(np.cumsum(times) - times, times)
+        return operation, by_number[first[operations[operation]] + nth]

@@ -50,7 +50,7 @@ def covers(starts: Times, ends: Times) -> Intervals:
 
 
 def _sorted(times: Times) -> Times:
-    return times if (times[1:] >= times[:-1]).all() else np.sort(times)
+    return times if (times[1:] >= times[:-1]).all() else np.sort(times, kind="stable")
 
 
 def merge(sets: Sequence[Intervals]) -> Intervals:
@@ -110,34 +110,34 @@ def sweep(layers: Sequence[Intervals], start: int, end: int) -> dict[int, int]:
     """
     if len(layers) > MAX_LAYERS:
         raise ValueError(f"at most {MAX_LAYERS} layers, got {len(layers)}")
-    wall = end - start
-    times, bits = [np.array([0, wall], np.int64)], [np.array([0, 0], np.uint16)]
-    for layer, intervals in enumerate(layers):
-        inside = clip(intervals, start, end)
-        for edge in inside:
-            times.append(edge - start)
-            bits.append(np.full(len(edge), 1 << layer, np.uint16))
-    time, active = _ordered(times, [len(b) for b in bits], bits, wall)
+    inside = [clip(intervals, start, end) for intervals in layers]
+    time, active = _edges(inside, start) if end - start < _PACKABLE_NS else _far_edges(inside, start)
     # Every edge toggles its layer, and a layer's own intervals are disjoint: the running XOR is what is active.
-    np.bitwise_xor.accumulate(active, out=active)
-    return _durations(active[:-1], np.diff(time))
+    active = np.bitwise_xor.accumulate(np.append(np.uint16(0), active))
+    return _durations(active, np.diff(time, prepend=0, append=end - start))
 
 
-def _ordered(
-    times: list[Times], lengths: list[int], bits: list[npt.NDArray[np.uint16]], wall: int
-) -> tuple[Times, npt.NDArray[np.uint16]]:
-    if wall >= _PACKABLE_NS:
-        time, bit = np.concatenate(times), np.concatenate(bits)
-        order = np.argsort(time, kind="stable")
-        return time[order], bit[order]
-    # Layer number and time in one integer: sorting plain integers is several times faster than an argsort.
-    layer_of_edge = [0 if not n else int(b[0]).bit_length() for n, b in zip(lengths, bits, strict=True)]
-    key = np.concatenate([(t << 4) | layer for t, layer in zip(times, layer_of_edge, strict=True)])
-    key.sort()
-    layer_bit = np.array([0, *(1 << i for i in range(MAX_LAYERS))], np.uint16)
-    active = layer_bit[key & 15]
+def _edges(layers: Sequence[Intervals], start: int) -> tuple[Times, npt.NDArray[np.uint16]]:
+    """Return when anything begins or ends, ascending from `start`, and the layer's bit.
+
+    Time and layer number are one integer: sorting plain integers is several times faster than an argsort, and merging
+    is faster still, as each layer's edges are sorted.
+    """
+    edges = [(edge - start) << 4 | layer for layer, intervals in enumerate(layers) for edge in intervals]
+    key = np.concatenate(edges or [EMPTY.starts])
+    del edges
+    key.sort(kind="stable")
+    bit = np.uint16(1) << (key & 15).astype(np.uint16)
     key >>= 4
-    return key, active
+    return key, bit
+
+
+def _far_edges(layers: Sequence[Intervals], start: int) -> tuple[Times, npt.NDArray[np.uint16]]:
+    """Return what `_edges` does, where time and layer number together would not fit into 64 bits."""
+    times = np.concatenate([edge - start for intervals in layers for edge in intervals] or [EMPTY.starts])
+    bits = [np.full(2 * len(intervals.starts), 1 << layer, np.uint16) for layer, intervals in enumerate(layers)]
+    order = np.argsort(times, kind="stable")
+    return times[order], np.concatenate(bits or [np.empty(0, np.uint16)])[order]
 
 
 def _durations(active: npt.NDArray[np.uint16], lengths: Times) -> dict[int, int]:

@@ -10,7 +10,7 @@ from wallsplit.model import Model
 DIAGNOSTIC_LEVELS = {2: "warning", 3: "error"}
 DIAGNOSTICS_SHOWN = 12
 CAUSES_OF_NO_KERNELS = (
-    "typical causes: WSL, a profiler older than the GPU or its driver, a container without the needed rights, "
+    "Typical causes: WSL, a profiler older than the GPU or its driver, a container without the needed rights, "
     "or launches that failed"
 )
 
@@ -76,7 +76,7 @@ def _without_gpu_work(ledgers: Sequence[Ledger]) -> Iterator[Note]:
     if launched:
         yield Note(
             "warning",
-            f"{_processes(launched)} launched kernels, but the trace has no GPU work of it: {CAUSES_OF_NO_KERNELS}. "
+            f"{_processes(launched)} launched kernels, but the trace has no GPU work of it. {CAUSES_OF_NO_KERNELS}. "
             "How busy the GPU was is not measured; it was not necessarily idle.",
         )
     if quiet:
@@ -163,7 +163,8 @@ def _diagnostics(model: Model) -> Iterator[Note]:
         times = f" ({count:,} ×)" if count > 1 else ""
         yield Note("info", f"nsys {DIAGNOSTIC_LEVELS[severity]}{times}: {' '.join(text.split())}")
     if counts.height > DIAGNOSTICS_SHOWN:
-        yield Note("info", f"nsys wrote {counts.height - DIAGNOSTICS_SHOWN} more messages; see DIAGNOSTIC_EVENT.")
+        left = counts.height - DIAGNOSTICS_SHOWN
+        yield Note("info", f"nsys wrote {left} more message{'s' if left > 1 else ''}; see the table DIAGNOSTIC_EVENT.")
 
 
 def _first_of_each(ledgers: Sequence[Ledger]) -> list[Ledger]:

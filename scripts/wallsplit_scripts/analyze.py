@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import say
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def analyze(
 
     TRACES are nsys exports (.sqlite), or reports (.nsys-rep), which are exported first if nsys is here.
     """
+    return_large_blocks()
     from wallsplit.analysis import Analysis, Failure
 
     if jobs and dask:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from wallsplit.errors import WallsplitError
 from wallsplit_scripts import supervise
+from wallsplit_scripts.memory import return_large_blocks
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
@@ -167,6 +168,7 @@ class _Worker:
 
 def _work(one: "Analyze", tasks: Connection, answers: Connection) -> None:
     """Answer every trace that comes, until no more can come."""
+    return_large_blocks()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent ends its workers
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, KeyboardInterrupt):  # the parent is gone; nsys was ended

@@ -108,6 +108,7 @@ def _run_all(program: Program, plan: Plan, part: Path) -> tuple[list[Run], list[
         if not profiled[-1].whole:
             break
         if plan.baseline_runs:
+            say("once more without nsys, to tell what profiling costs (--baseline-runs 0 does without)")
             plain.append(_run_plain(program, plan, part))
             if not plain[-1].whole:
                 break

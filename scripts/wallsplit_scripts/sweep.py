@@ -8,9 +8,11 @@ from typing import get_args
 
 import click
 
-from wallsplit.errors import CaptureError
+from wallsplit.analysis import Analysis
+from wallsplit.errors import CaptureError, WallsplitError
 from wallsplit.report.writing import write
 from wallsplit.study import report
+from wallsplit.study.breakdown import last_epoch
 from wallsplit.study.cells import Cell, Part
 from wallsplit_scripts import nsys
 from wallsplit_scripts.measuring import CELLS, Interrupted, lacking, load, measure
@@ -124,9 +126,9 @@ def sweep(
     except Interrupted as interrupted:
         say(f"interrupted; what was measured is in {path}, and the same command continues")
         return 128 + interrupted.number  # as a shell counts
-    written = write(report.files(load(path)), output_dir, force=force)
-    click.echo(f"Report: {written[0]}")
     profiled = _profile(chosen, wish, tool, timeout) if tool else 0
+    written = write(report.files(load(path), _epochs(chosen, wish)), output_dir, force=force)
+    click.echo(f"Report: {written[0]}")
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failed:
         say(f"{report.name(outcome)} failed: {outcome.message}")
@@ -153,19 +155,23 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
+def _profiled(parts: Sequence[Part], wish: Wish) -> dict[str, Cell]:
+    """The cells to profile, the first of each row, by the name of their trace."""
+    firsts: dict[str, Cell] = {}
+    for cell in plan(parts, wish):
+        name = "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach)))
+        firsts.setdefault(re.sub(r"\W+", "-", name), cell)
+    return firsts
+
+
 def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:
     """Profile the first cell of each row once; the exit code. Traces that are there already are kept."""
-    firsts: dict[tuple[str, str], Cell] = {}
-    for cell in plan(parts, wish):
-        firsts.setdefault((cell.workload, cell.approach), cell)
     code = 0
-    for cell in firsts.values():
+    for name, cell in _profiled(parts, wish).items():
         if lacking(cell, {}):
             continue
         program = workload_program(cell.workload, cell.settings)
-        options = CaptureOptions("auto", program.device == "cpu")
-        stem = re.sub(r"\W+", "-", "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach))))
-        target = Plan(tool, options, TRACES, stem, limit_s=limit_s)
+        target = Plan(tool, CaptureOptions("auto", program.device == "cpu"), TRACES, name, limit_s=limit_s)
         if target.file(".sqlite").exists():
             continue
         try:
@@ -177,3 +183,17 @@ def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float)
             return own
         code = code or int(own != 0)
     return code
+
+
+def _epochs(parts: Sequence[Part], wish: Wish) -> list[Analysis]:
+    """The last epochs of the grid's traces, as far as they were profiled; a trace without epochs has none."""
+    epochs = []
+    for name, cell in _profiled(parts, wish).items():
+        trace = TRACES / f"{name}.sqlite"
+        if cell.part != "grid" or not trace.exists():
+            continue
+        try:
+            epochs.append(last_epoch(trace))
+        except WallsplitError as error:
+            say(str(error))
+    return epochs

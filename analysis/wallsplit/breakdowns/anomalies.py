@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
 from wallsplit.analysis import Window
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.correlation import Correlation, Numbers
+from wallsplit.intervals import Times
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
 
-KEY = ["pid", "correlation_id"]
+NO_CALL = np.iinfo(np.int64).max
+"""The time of the first of no calls."""
 NOT_READY = 600
 """cudaErrorNotReady: what a query returns while work is under way. An answer, no failure."""
 
@@ -22,20 +26,27 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 
     `unusable_rows` counts the whole trace whatever the window: such rows have no usable time.
     """
-    calls = overlapping(model.api_calls, window)
-    kernels, replays, memory_ops = (overlapping(frame, window) for frame in model.gpu_operations)
-    executed = pl.concat([frame.select(*KEY, "start", "end") for frame in (kernels, replays)])
+    correlation = model.correlation
+    calls = _numbered(model.api_calls, correlation.calls, window)
+    frames = zip(model.gpu_operations, correlation.operations, strict=True)
+    kernels, replays, memory_ops = (_numbered(*each, window) for each in frames)
+    executed = pl.concat([frame.select("number", "start", "end") for frame in (kernels, replays)])
+    first_call = correlation.earliest(correlation.calls, model.api_calls["start"].to_numpy())
     found = [
         *_failed_calls(model, calls),
         *_launches_without_gpu_row(model, calls),
-        *_kernels_without_call(model, executed),
-        *_memory_ops_without_call(model, memory_ops),
-        *_started_before_call(model, executed),
+        *_kernels_without_call(executed, first_call),
+        *_memory_ops_without_call(memory_ops, first_call),
+        *_started_before_call(executed, first_call),
         *_zero_length(executed, memory_ops),
-        *_shared_correlation_ids(calls),
+        *_shared_correlation_ids(calls, correlation),
         *_unusable_rows(model),
     ]
     return pl.DataFrame(found, schema=ANOMALIES, orient="row")
+
+
+def _numbered(rows: pl.DataFrame, numbers: Numbers, window: Window | None) -> pl.DataFrame:
+    return overlapping(rows.with_columns(pl.Series("number", numbers)), window)
 
 
 def _failed_calls(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
@@ -48,34 +59,31 @@ def _failed_calls(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
 
 
 def _launches_without_gpu_row(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
-    launches = calls.lazy().filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build")
-    work = pl.concat([frame.lazy().select(KEY) for frame in model.gpu_operations])
-    lost = launches.join(work, on=KEY, how="anti").select("name").collect()
+    launches = calls.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build")
+    lost = launches.filter(pl.Series(model.correlation.operations_per_number[launches["number"]] == 0))
     if lost.height:
         counts = model.names.text(lost["name"]).value_counts().sort("count", "name", descending=[True, False])
         names = ", ".join(f"{name} {count} ×" for name, count in counts.iter_rows())
         yield "api_without_gpu_row", lost.height, f"launches outside stream capture without GPU work: {names}"
 
 
-def _kernels_without_call(model: Model, executed: pl.DataFrame) -> Iterator[Found]:
-    if lost := _without_call(model, executed):
+def _kernels_without_call(executed: pl.DataFrame, first_call: Times) -> Iterator[Found]:
+    if lost := _without_call(executed, first_call):
         yield "kernel_without_api_row", lost, "kernels and graph replays whose launch call is not in the trace"
 
 
-def _memory_ops_without_call(model: Model, memory_ops: pl.DataFrame) -> Iterator[Found]:
-    if lost := _without_call(model, memory_ops):
+def _memory_ops_without_call(memory_ops: pl.DataFrame, first_call: Times) -> Iterator[Found]:
+    if lost := _without_call(memory_ops, first_call):
         yield "memory_op_without_api_row", lost, "copies and sets without a call; managed memory makes such copies"
 
 
-def _without_call(model: Model, operations: pl.DataFrame) -> int:
-    return operations.select(KEY).join(model.api_calls.select(KEY), on=KEY, how="anti").height
+def _without_call(operations: pl.DataFrame, first_call: Times) -> int:
+    return int((first_call[operations["number"]] == NO_CALL).sum())
 
 
-def _started_before_call(model: Model, executed: pl.DataFrame) -> Iterator[Found]:
-    calls = model.api_calls.lazy().select(*KEY, called="start")
-    pairs = executed.lazy().with_row_index("operation").join(calls, on=KEY, how="inner")
-    early = pairs.group_by("operation").agg(pl.col("called").min(), pl.col("start").first())
-    count = early.filter(pl.col("start") < pl.col("called")).select(pl.len()).collect().item()
+def _started_before_call(executed: pl.DataFrame, first_call: Times) -> Iterator[Found]:
+    called = first_call[executed["number"]]
+    count = int(((executed["start"].to_numpy() < called) & (called < NO_CALL)).sum())
     if count:
         yield "kernel_started_before_call", count, "kernels and graph replays that start before their call does"
 
@@ -85,9 +93,8 @@ def _zero_length(*operations: pl.DataFrame) -> Iterator[Found]:
         yield "zero_length_operation", count, "GPU operations that end when they start"
 
 
-def _shared_correlation_ids(calls: pl.DataFrame) -> Iterator[Found]:
-    ids = calls.lazy().select(KEY).drop_nulls()
-    count = ids.group_by(KEY).len().filter(pl.col("len") > 1).select(pl.len()).collect().item()
+def _shared_correlation_ids(calls: pl.DataFrame, correlation: Correlation) -> Iterator[Found]:
+    count = int((np.bincount(calls["number"], minlength=correlation.size)[:-2] > 1).sum())  # the last two: no id
     if count:
         yield "duplicate_correlation_id", count, "correlation ids that several API calls of one process carry"
 

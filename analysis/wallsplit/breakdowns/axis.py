@@ -45,3 +45,8 @@ class Axis:
         else:  # odd on a tick, even between two
             offset = np.searchsorted(self.ticks, time, "left") + np.searchsorted(self.ticks, time, "right")
         return number * self.span + offset
+
+    def places(self, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """Return the integers for the starts and the ends of intervals on threads of this axis."""
+        number = self.number(thread)
+        return self.place(number, start), self.place(number, end)

@@ -42,26 +42,11 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 
 def launched_kernels(model: Model) -> pl.DataFrame:
     """Return one row per pair of kernel and API call with the same process and correlation id."""
-    calls = model.api_calls.lazy().select(
-        "pid",
-        "correlation_id",
-        "start",
-        tid=pl.col("thread") & 0xFFFFFF,
-        call_end=pl.col("end"),
-        api_name=pl.col("name"),
-        call=pl.int_range(pl.len(), dtype=pl.UInt32),
-    )
-    kernels = model.kernels.lazy().select(
-        "pid",
-        "correlation_id",
-        "device",
-        kernel_start=pl.col("start"),
-        kernel_end=pl.col("end"),
-        kernel_name=pl.col("name"),
-    )
-    return (  # in one order on every run: a standard deviation's last digits depend on it
-        kernels.join(calls, on=["pid", "correlation_id"], how="inner", maintain_order="left_right")
-        .drop("correlation_id")
-        .with_columns(end=pl.max_horizontal("call_end", "kernel_end"))
-        .collect()
+    kernel, call = model.correlation.pairs(model.correlation.operations[0])
+    calls = model.api_calls.select("pid", "start", tid="thread", call_end="end", api_name="name")[call]
+    kernels = model.kernels.select("device", kernel_start="start", kernel_end="end", kernel_name="name")[kernel]
+    return calls.hstack(kernels).with_columns(
+        pl.Series("call", call, pl.UInt32),
+        pl.col("tid") & 0xFFFFFF,
+        end=pl.max_horizontal("call_end", "kernel_end"),
     )

@@ -3,12 +3,13 @@
 import polars as pl
 
 from wallsplit.analysis import Window
+from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.model.model import Model
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.NVTX_SUMMARY`: by name and style over all threads, plain sums in ns (nested ones overlap)."""
-    summary = with_share(summarise(overlapping(model.nvtx, window), ["range", "style"], DURATION, "ns"))
-    named = summary.with_columns(model.names.text(summary["range"]), pl.col("style").cast(pl.String))
-    return largest_first(named, "total_ns", "range", "style")
+    ranges = overlapping(model.nvtx, window)
+    summary = with_share(summarise(ranges, [NAME_AND_STYLE.alias("name_and_style")], DURATION, "ns"))
+    return largest_first(named(summary, model.names), "total_ns", "range", "style")

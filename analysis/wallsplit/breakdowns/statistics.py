@@ -39,10 +39,11 @@ def statistics_of(value: pl.Expr, prefix: str, unit: str, *, total: bool = True)
     ]
 
 
-def summarise(rows: pl.DataFrame, by: Sequence[str], value: pl.Expr, unit: str) -> pl.DataFrame:
+def summarise(rows: pl.DataFrame, by: Sequence[str | pl.Expr], value: pl.Expr, unit: str) -> pl.DataFrame:
     """Return one row per distinct `by`: how many rows there are and the statistics of `value`, in `unit`."""
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
-    return values.group_by(by).agg(pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit))
+    figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit)
+    return values.group_by(pl.exclude("value")).agg(*figures)
 
 
 def with_share(summary: pl.DataFrame) -> pl.DataFrame:

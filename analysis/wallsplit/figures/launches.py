@@ -30,7 +30,7 @@ def launches(analysis: Analysis) -> Figure | None:
     return Figure(
         name="launches",
         section="launches",
-        caption="Launching against running: medians of the most launched kernels",
+        caption="Launching against running: medians of the most launched kernels, on a logarithmic axis",
         alt="; ".join(_in_words(row) for row in top.iter_rows(named=True)),
         draw=lambda: _draw(top),
     )

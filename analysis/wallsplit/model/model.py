@@ -1,9 +1,11 @@
 """All the frames of one trace, each read once."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
+from wallsplit.correlation import Correlation
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.gpus import gpus
@@ -59,6 +61,11 @@ class Model:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
 
+    @cached_property
+    def correlation(self) -> Correlation:
+        """Return which API calls and GPU operations belong together; sorted once, at the first question."""
+        return Correlation.of(self.api_calls, self.gpu_operations)
+
     @property
     def cuda_span(self) -> tuple[int, int] | None:
         """Return the first start and last end, in ns, over API calls and GPU work; None without any."""
@@ -86,8 +93,9 @@ def load(trace: Trace) -> Model:
     """
     raw = RawRows(trace)
     names = NameTable.of(trace)
+    nvtx_rows = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
+    api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
-    api_rows, nvtx_rows, osrt_rows = api_calls(raw, names), nvtx(raw, names), osrt(raw, names)
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     model = Model(

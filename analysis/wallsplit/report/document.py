@@ -65,6 +65,8 @@ class Paragraph:
     """A sentence or a few."""
 
     text: str
+    essential: bool = False
+    """Said even where there is room for little."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _environment() -> Environment:
         "ns": ns,
         "unbroken": lambda text: _NUMBER_AND_UNIT.sub("\u00a0", text),
     }
-    environment.globals |= {"cell_text": cell_text, "sort_key": sort_key}
+    environment.globals |= {"cell_text": cell_text, "sort_key": sort_key, "fact_limit": PROSE}
     return environment
 
 

@@ -31,6 +31,7 @@ def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[t
         headline=f"{count} trace{'s' if count != 1 else ''}{failed}",
         figure=None,
         sections=tuple(sections),
+        source=f"{count} trace{'s' if count != 1 else ''} of NVIDIA Nsight Systems",
         banner=BANNER if analyses and all(analysis.reconstructed for analysis in analyses) else None,
     )
 

@@ -55,7 +55,9 @@ def _block(block: Block, stem: str) -> str:
         case Paragraph():
             return escape(block.text)
         case Facts():
-            return "\n".join(f"- {escape(f.title)}: {escape(cell_text(f.value, f.kind, f.null))}" for f in block.facts)
+            return "\n".join(
+                f"- {escape(f.title)}: {escape(cell_text(f.value, f.kind, f.null, PROSE))}" for f in block.facts
+            )
         case Remarks():
             return "\n".join(f"- **{_LEVELS[note.level]}:** {escape(note.text)}" for note in block.notes)
         case Table():

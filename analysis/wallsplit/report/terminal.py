@@ -1,14 +1,17 @@
 """The heart of a report for a terminal: headline, ledger, calls, kernels, notes, in 80 columns."""
 
 import os
+from dataclasses import replace
 
 from rich.console import Console, Group, RenderableType
+from rich.constrain import Constrain
 from rich.table import Table as Grid
 from rich.text import Text
 
+from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import Cell, Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Remarks, Report, Section, Table
 from wallsplit.text import PROSE, for_people, shorten
 from wallsplit.units import apportion, ns
 
@@ -37,11 +40,12 @@ _ASCII = str.maketrans(
 _LEVELS = {"info": ("Note", "bold"), "warning": ("Warning", "bold yellow"), "error": ("Error", "bold red")}
 
 
-def terminal(report: Report, console: Console) -> Group:
+def terminal(report: Report, console: Console) -> Constrain:
     """Return what to print on the console: text only, never markup; ASCII where the terminal knows no more."""
     dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")  # also where the output is piped
     ascii_only = dumb or not console.encoding.lower().startswith("utf")
-    return _Renderer(min(console.width, WIDTH), ascii_only=ascii_only).report(report)
+    width = min(console.width, WIDTH)
+    return Constrain(_Renderer(width, ascii_only=ascii_only).report(report), width)
 
 
 class _Renderer:
@@ -70,8 +74,9 @@ class _Renderer:
         parts: list[RenderableType] = []
         for block in section.blocks if section.key in _COLUMNS else ():
             if isinstance(block, Table) and block.columns[0].title == _COLUMNS[section.key][0]:
-                parts += self.table(block, _COLUMNS[section.key])
-            elif isinstance(block, Paragraph) and section.key in ("ledger", "arithmetic"):
+                kept, folded = _without_idle_accounts(block) if section.key == "ledger" else (block, [])
+                parts += [*self.table(kept, _COLUMNS[section.key]), *map(self.text, folded)]
+            elif isinstance(block, Paragraph) and block.essential:
                 parts += [self.text(block.text), ""]
         return parts
 
@@ -163,3 +168,31 @@ class _Renderer:
     def mini(self, key: str, cell: Cell) -> Text:
         glyph = "#" if self.ascii_only else "█"
         return Text(glyph * round(_BAR_WIDTH * (sort_key(cell) or 0) / 100), style=_STYLES.get(key, ""))
+
+
+def _without_idle_accounts(accounts: Table) -> tuple[Table, list[str]]:
+    """Return the accounts that took time, and a line for each reason for which others are left out."""
+    reasons = [_reason_to_fold(row[1]) for row in accounts.rows]
+    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    rows, colours = tuple(accounts.rows[i] for i in kept), tuple(accounts.colours[i] for i in kept)
+    lines = []
+    for reason in ("At 0", "At ≥ 0", "Not measured"):
+        names = [str(row[0]) for row, why in zip(accounts.rows, reasons, strict=True) if why == reason]
+        lines += [f"{reason}: {', '.join(_grouped(names))}."] if names else []
+    return replace(accounts, rows=rows, colours=colours, total_rows=len(rows)), lines
+
+
+def _reason_to_fold(time: Cell) -> str | None:
+    if time is None:
+        return "Not measured"
+    if isinstance(time, AtLeast):
+        return None if time.value else "At ≥ 0"
+    return None if time else "At 0"
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """Return the names; `gpu.*` for all accounts of the GPU, `cuda.*` for all of CUDA."""
+    for group, accounts in (("cuda.*", CUDA_ACCOUNTS), ("gpu.*", GPU_ACCOUNTS)):
+        if set(accounts) <= set(names):
+            names = [group, *(name for name in names if name not in accounts)]
+    return names

@@ -6,11 +6,12 @@ from typing import Final, get_args
 import polars as pl
 
 from wallsplit import published, units
-from wallsplit.analysis import Note
+from wallsplit.analysis import Analysis, Note
 from wallsplit.report import files as report_files
 from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
 from wallsplit.report.tables import csv, parquet
 from wallsplit.report.writing import File
+from wallsplit.study.breakdown import breakdown
 from wallsplit.study.cells import Outcome, Part, latest
 from wallsplit.study.frames import summary
 from wallsplit.study.grid import grid
@@ -38,10 +39,12 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
 """The sections of a study in reading order; None where nothing of it was run."""
 
 
-def report(outcomes: Sequence[Outcome]) -> Report:
-    """Return what there is to say about the outcomes; equal outcomes give an equal report."""
+def report(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> Report:
+    """Return what there is to say about the outcomes and the profiled epochs; equal ones give an equal report."""
     kept = latest(outcomes)
     made = [section for make in SECTIONS if (section := make(kept))]
+    split = breakdown(epochs)
+    made += [split] if split else []
     remarks = _remarks(kept)
     return Report(
         title="The study",
@@ -52,13 +55,13 @@ def report(outcomes: Sequence[Outcome]) -> Report:
     )
 
 
-def files(outcomes: Sequence[Outcome]) -> tuple[File, ...]:
+def files(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> tuple[File, ...]:
     """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run."""
     kept = latest(outcomes)
     frames = {part: summary(kept, part) for part in get_args(Part)}
     tables = [(part, frame) for part, frame in frames.items() if not frame.is_empty()]
     return (
-        *report_files.files(report(outcomes), STEM),
+        *report_files.files(report(outcomes, epochs), STEM),
         *(csv(f"{part}.csv", frame) for part, frame in tables),
         *(parquet(f"{part}.parquet", frame) for part, frame in tables),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
-from analyses import ALL, HOSTILE, hostile, two_gpus, usual
+from analyses import ALL, HOSTILE, analysis, hostile, ledger, two_gpus, usual
 from chromium import chromium
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
@@ -110,6 +110,19 @@ def test_text_stands_out_from_its_ground(browser: Browser, tmp_path: Path, schem
     for selector in ("h1", "nav a", "caption", "td", ".legend", "figcaption", "tr.zero th", "footer p"):
         ink = visit.page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).color")
         assert _contrast(ink, ground) >= 4.5, selector
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_in_a_bar_stand_out_from_it(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    even = ledger(gpu_kernel=200, gpu_comm=200, gpu_memcpy=200, cuda_launch=200, host=200)
+    visit = Visit(browser, written(tmp_path, analysis(even)))
+    visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for part in ("computing", "communicating", "copying", "cuda", "host"):
+        fills = (
+            "['t', 'c'].map((kind) => getComputedStyle(document.querySelector(`main > figure .bar .${kind}-%s`)).fill)"
+        )
+        ink, ground = visit.page.evaluate(fills % part)
+        assert _contrast(ink, ground) >= 4.5, part
 
 
 def test_an_index_leads_to_its_reports(browser: Browser, tmp_path: Path) -> None:

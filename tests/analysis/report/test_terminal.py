@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from analyses import ALL, HOSTILE, hostile, incomplete, two_gpus, usual, without_gpu_rows
+from analyses import ALL, HOSTILE, cpu_run, hostile, incomplete, two_gpus, usual, without_gpu_rows
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
@@ -38,9 +38,9 @@ def test_no_line_is_longer_than_the_terminal(make: Callable[[], Analysis], width
     assert max(map(cell_len, printed(make(), width=width).splitlines())) <= width
 
 
-def test_a_wide_terminal_gets_the_same_tables() -> None:
+def test_a_wide_terminal_gets_the_same_lines() -> None:
     wide, narrow = (printed(usual(), width=width).splitlines() for width in (300, 80))
-    assert [line.rstrip() for line in wide][4:] == [line.rstrip() for line in narrow][5:]
+    assert [line.rstrip() for line in wide] == [line.rstrip() for line in narrow]
 
 
 def test_it_shows_the_headline_the_ledger_its_proof_the_calls_the_kernels_and_the_notes() -> None:
@@ -100,7 +100,25 @@ def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
 
 
 def test_without_gpu_rows_the_gpu_is_not_measured() -> None:
-    assert re.search(r"gpu\.kernel +not measured +not measured", printed(without_gpu_rows()))
+    text = printed(without_gpu_rows())
+    assert "gpu.kernel" not in text
+    assert re.search(r"^Not measured: gpu\.\*\.$", text, re.MULTILINE)
+
+
+def test_accounts_that_took_no_time_share_a_line() -> None:
+    text = printed(usual())
+    assert re.search(r"^At 0: gpu\.graph, gpu\.comm, gpu\.memset,", text, re.MULTILINE)
+    assert not re.search(r"^gpu\.graph", text, re.MULTILINE)
+
+
+def test_a_lower_bound_of_0_is_not_called_0() -> None:
+    assert re.search(r"^At ≥ 0: gpu\.graph, gpu\.comm", printed(incomplete()), re.MULTILINE)
+
+
+def test_a_program_on_the_cpu_has_one_account_and_a_line_for_the_others() -> None:
+    text = printed(cpu_run())
+    assert re.search(r"^host +5\.000 s +100\.0 %", text, re.MULTILINE)
+    assert re.search(r"^Not measured: gpu\.\*, cuda\.\*\.$", text, re.MULTILINE)
 
 
 def test_each_gpu_has_its_bar() -> None:

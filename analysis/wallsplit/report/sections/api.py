@@ -23,9 +23,16 @@ _STATISTICS = ("avg_ns", "med_ns", "min_ns", "max_ns")
 _EXPLANATION = (
     "nsys total adds up the calls. Union counts each instant once, on the threads that drive the GPU, inside the "
     "window. Hidden is the part of it during which the GPU worked; exposed is the rest. Hidden synchronisation is "
-    "waiting for useful work. Calls made while a CUDA graph is captured count as graph_build in union, hidden and "
-    "exposed, and under their own class in the totals."
+    "waiting for useful work."
 )
+_BOOKED_AS = {
+    "setup": (
+        "as setup if it lasts 1 ms or more before the first GPU operation, because CUDA initialises itself inside "
+        "whatever call comes first"
+    ),
+    "graph_build": "as graph_build if it is made while a CUDA graph is captured",
+}
+"""Classes to which the ledger also books calls of other classes."""
 
 
 def api(analysis: Analysis, top: int) -> Section | None:
@@ -36,6 +43,8 @@ def api(analysis: Analysis, top: int) -> Section | None:
     only = analysis.ledgers[0] if len(analysis.ledgers) == 1 else None
     blocks: list[Block] = [_calls(analysis, frame, only, top), Paragraph(_EXPLANATION)]
     blocks += [] if only or not analysis.ledgers else [_exposures(analysis, top)]
+    if told := _booked_elsewhere(analysis, frame):
+        blocks.append(Paragraph(told, essential=True))
     return Section("api", "CUDA calls", tuple(blocks))
 
 
@@ -69,6 +78,24 @@ def _classes(frame: pl.DataFrame, only: Ledger | None) -> list[tuple[str, int | 
     by_name = frame["class"].to_list()
     booked = [name.removeprefix("cuda.") for name in (only.api_exposure if only else ())]
     return [*summed.rows(), *((name, None, None, None) for name in booked if name not in by_name)]
+
+
+def _booked_elsewhere(analysis: Analysis, frame: pl.DataFrame) -> str | None:
+    """Return why a class has more time in the ledger than by its calls' names; None where none has."""
+    more = []
+    for name in _BOOKED_AS:
+        exposures = (ledger.api_exposure.get(f"cuda.{name}") for ledger in analysis.ledgers)
+        booked_ns = max((exposure.union_ns for exposure in exposures if exposure), default=0)
+        if booked_ns > frame.filter(pl.col("class") == name)["total_ns"].sum():
+            more.append(name)
+    if not more:
+        return None
+    reasons = ", and ".join(_BOOKED_AS[name] for name in more)
+    have = "have" if len(more) > 1 else "has"
+    return (
+        f"Hidden and exposed time stand where the ledger books a call: {reasons}. So {' and '.join(more)} {have} more "
+        "of it than by the names of the calls (nsys total), and the classes that those calls have by name have less."
+    )
 
 
 def _exposures(analysis: Analysis, top: int) -> Table:

@@ -35,13 +35,14 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
     for ledger, one in pairs[:MOST]:
         blocks += [
             _table(ledger, one, ledger_label(analysis, ledger)),
-            Paragraph(in_words(ledger, one)),
-            Paragraph(_sources(ledger, one)),
+            Paragraph(in_words(ledger, one), essential=True),
+            Paragraph(_sources(ledger, one), essential=True),
         ]
     if len(pairs) > MOST:
-        blocks.append(Paragraph(f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."))
+        told = f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."
+        blocks.append(Paragraph(told, essential=True))
     if analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis.ledgers)):
-        blocks.append(Paragraph(said))
+        blocks.append(Paragraph(said, essential=True))
     return Section("arithmetic", "Arithmetic against overhead", tuple(blocks))
 
 

@@ -25,10 +25,11 @@ def ledger(analysis: Analysis, _top: int) -> Section | None:
         return None
     blocks: list[Paragraph | Table] = []
     for one in analysis.ledgers[:MOST]:
-        blocks += [accounts(one, ledger_label(analysis, one)), Paragraph(balance(one))]
+        blocks += [accounts(one, ledger_label(analysis, one)), Paragraph(balance(one), essential=True)]
         blocks += [_host_parts(one)] if one.host_parts else []
     if len(analysis.ledgers) > MOST:
-        blocks.append(Paragraph(f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."))
+        told = f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."
+        blocks.append(Paragraph(told, essential=True))
     return Section("ledger", "The ledger", tuple(blocks))
 
 

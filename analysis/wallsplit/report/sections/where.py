@@ -15,7 +15,7 @@ _WINDOWS = {
 def where(analysis: Analysis, top: int) -> Section | None:
     """Return the facts about the recording, and one row per ledger on how busy its GPU was."""
     facts = [Fact("Trace", file_name(analysis.path)), Fact("Size", analysis.size_bytes, "bytes")]
-    facts += [Fact("Recorded by", f"Nsight Systems {analysis.nsys_version}" if analysis.nsys_version else None)]
+    facts += [Fact("Profiler", f"Nsight Systems {analysis.nsys_version}" if analysis.nsys_version else None)]
     if analysis.window:
         meaning = _WINDOWS.get(analysis.window.name, "as asked for")
         facts += [
