@@ -129,7 +129,7 @@ def test_a_failed_cell_makes_the_exit_code_1_and_the_others_are_measured(
     arguments = command(tmp_path, "--repeat", "1", "--batches", "8,100000", "--approaches", "numpy")
     assert run_command(sweep, arguments) == 1
     assert (
-        "numpy, batch 100000, repeat 1 failed: exit code 1: error: batch=100000: more than" in capsys.readouterr().err
+        "numpy, batch 100000, repeat 1 failed: exit code 2: error: batch=100000: more than" in capsys.readouterr().err
     )
     status = pl.read_csv(tmp_path / "study" / "grid.csv")["status"].to_list()
     assert status == ["measured", "failed"]
@@ -178,6 +178,20 @@ def test_a_file_that_wallsplit_did_not_write_is_not_replaced_and_no_measurement_
     before = lines(tmp_path)
     assert run_command(sweep, [*arguments, "--force"]) == 0
     assert lines(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--approaches", "nmpy"), "no approach 'nmpy' (did you mean 'numpy'?); there are keras-gpu,"),
+        (
+            ("--set", "seed=1", "--set", "seed=2", "--set", "rat=1"),
+            "--set rat=1: no workload has a parameter 'rat' (did",
+        ),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest_and_all(arguments: tuple[str, ...], said: str) -> None:
+    assert said in usage(*arguments).output
 
 
 @pytest.mark.parametrize(
