@@ -41,6 +41,7 @@ profile: $(VENV)/.core ## Record a workload: make profile WORKLOAD=keras-gpu [BA
 	@test -n "$(WORKLOAD)" || { echo "make profile: name a workload, e.g. WORKLOAD=numpy"; $(BIN)/wallsplit workloads; exit 2; }
 	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" > $(VENV)/.extra
 	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(PIP) -e ".[$$extra]"
+	@test -n "$$WALLSPLIT_NSYS$(findstring --nsys,$(ARGS))" || command -v nsys >/dev/null || $(MAKE) --no-print-directory nsys
 	$(BIN)/wallsplit profile "$(WORKLOAD)" $(if $(BATCH),--batch $(BATCH)) $(if $(EPOCHS),--epochs $(EPOCHS)) $(ARGS)
 
 study: $(VENV)/.frameworks ## Measure the published study on this machine; best with nothing else running

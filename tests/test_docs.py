@@ -12,6 +12,9 @@ from wallsplit.analyze import analyze
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
 
+from wallsplit.published import PEAK_FLOPS
+from wallsplit_workloads import mlp
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "traces" / "README.md", ROOT / "reports" / "README.md"]
@@ -22,6 +25,15 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 def test_the_command_line_reference_is_what_help_prints() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "write_cli_reference.py"))
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == script["reference"](), "run make docs"
+
+
+def test_the_study_reckons_arithmetic_as_the_workloads_do() -> None:
+    page = " ".join((ROOT / "docs" / "the-study.md").read_text(encoding="utf-8").split())
+    epoch = mlp.arithmetic(32, 48_000, 12_000).flops_per_epoch
+    assert epoch is not None
+    assert f"One training step is {mlp.step_flops(32) / 1e6:.1f} MFLOP" in page
+    assert f"an epoch with its validation {epoch / 1e9:.1f} GFLOP" in page
+    assert f"The epoch's arithmetic would take {epoch / PEAK_FLOPS * 1e3:.1f} ms of the 6.5 s" in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

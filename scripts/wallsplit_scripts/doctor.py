@@ -27,6 +27,7 @@ FRAMEWORKS = (  # distributions, what each is for, what installs it
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 PARANOID_LIMIT = 2  # nsys samples the CPU of its own process tree up to this value
 
+NO_GPU = "no GPU workloads, no utilisation, memory or power beside a trace"
 _ANY_NSYS = (9999,)  # without an nsys there is nothing to clash with
 
 Verdict = Literal["ok", "lack", "info"]
@@ -91,12 +92,15 @@ def gpu_findings(library: Nvml | None, package: str | None) -> list[Finding]:
         driver = Path("/proc/driver/nvidia/version")
         there = "a driver, but NVML does not answer" if driver.exists() else "no NVIDIA driver"
         lack = there if package else f"{there}; nvidia-ml-py is not installed"
-        return [Finding("gpu", "lack", lack, "no GPU workloads, no utilisation, memory or power beside a trace")]
-    handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
-    return [
-        *(Finding("gpu", "ok", _text(library.nvmlDeviceGetName(handle))) for handle in handles),
-        Finding("driver", "ok", _text(library.nvmlSystemGetDriverVersion())),
-    ]
+        return [Finding("gpu", "lack", lack, NO_GPU)]
+    try:
+        handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
+        return [
+            *(Finding("gpu", "ok", _text(library.nvmlDeviceGetName(handle))) for handle in handles),
+            Finding("driver", "ok", _text(library.nvmlSystemGetDriverVersion())),
+        ]
+    except library.NVMLError as error:
+        return [Finding("gpu", "lack", f"a GPU that NVML cannot ask: {error}", NO_GPU)]
 
 
 def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:

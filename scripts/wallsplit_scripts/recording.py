@@ -1,5 +1,6 @@
 """One profile from beginning to end: runs with and without the profiler, the export, the manifest, the final names."""
 
+import shlex
 import subprocess
 import tempfile
 import time
@@ -293,5 +294,5 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
     if kept.exit_code:
         say(f"the program failed with exit code {kept.exit_code}; kept: {files}")
     else:
-        say(f"wrote {files}; next: analyze {plan.file('.sqlite')}")
+        say(f"wrote {files}; next: analyze {shlex.quote(str(plan.file('.sqlite')))}")
     return kept.exit_code

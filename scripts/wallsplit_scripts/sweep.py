@@ -21,6 +21,7 @@ from wallsplit_scripts.nsys import CaptureOptions
 from wallsplit_scripts.profile import workload_program
 from wallsplit_scripts.recording import Plan, record
 from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, Wish, plan
+from wallsplit_workloads.workload import nearest
 
 PARTS: tuple[Part, ...] = get_args(Part)
 OUTPUT = Path("reports/cpu-study")
@@ -45,7 +46,8 @@ def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -
     names = tuple(dict.fromkeys(text.strip() for text in value.split(",")))
     for name in names:
         if name not in APPROACHES:
-            raise click.BadParameter(f"no approach {name!r}; there are {', '.join(APPROACHES)}", ctx, param)
+            there = f"{nearest(name, APPROACHES)}; there are {', '.join(APPROACHES)}"
+            raise click.BadParameter(f"no approach {name!r}{there}", ctx, param)
     return names
 
 
@@ -148,10 +150,15 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
     from wallsplit_workloads import WORKLOADS
 
     known = {parameter.name for workload in WORKLOADS for parameter in workload.parameters}
-    settings = {key.replace("-", "_"): value for key, _, value in (text.partition("=") for text in texts)}
-    for text, key in zip(texts, settings, strict=False):
-        if "=" not in text or key not in known:
-            raise click.UsageError(f"--set {text}: not KEY=VALUE with a parameter of a workload.")
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {text}: not KEY=VALUE.")
+        if (key := name.replace("-", "_")) not in known:
+            there = f"{nearest(key, known)}; there are {', '.join(sorted(known))}"
+            raise click.UsageError(f"--set {text}: no workload has a parameter {key!r}{there}.")
+        settings[key] = value
     return settings
 
 

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from fake_nsys import fake_nsys
-from fake_nvml import FakeNvml
+from fake_nvml import FakeNvml, NVMLError
 from wallsplit.errors import CaptureError
 from wallsplit_scripts import doctor, nsys
 from wallsplit_scripts.doctor import Finding
@@ -39,6 +39,16 @@ def test_the_gpus_and_the_driver_are_named() -> None:
         Finding("gpu", "ok", "GPU 0"),
         Finding("gpu", "ok", "GPU 1"),
         Finding("driver", "ok", "550.54"),
+    ]
+
+
+def test_a_gpu_that_is_lost_is_a_lack_and_no_traceback() -> None:
+    class Lost(FakeNvml):
+        def nvmlDeviceGetName(self, handle: object) -> str:
+            raise NVMLError("GPU is lost")
+
+    assert [(found.verdict, found.found) for found in doctor.gpu_findings(Lost(), "13.0")] == [
+        ("lack", "a GPU that NVML cannot ask: GPU is lost")
     ]
 
 

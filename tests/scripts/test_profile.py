@@ -375,6 +375,19 @@ def test_nvtx_ranges_that_arrived_are_counted(tmp_path: Path, traces: Path) -> N
     assert capture.nvtx_ranges_seen == 2
 
 
+@pytest.mark.usefixtures("importable")
+def test_ranges_that_were_pushed_and_did_not_arrive_are_told_with_the_versions_that_clash(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wallsplit_scripts.recording.metadata.version", lambda package: "0.2.17")
+    workload = ("numpy", "--epochs", "1", "--batch", "160", "--data", small_set(tmp_path, 200), "--baseline-runs", "0")
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, *workload)
+    assert result.exit_code == 0, result.output
+    assert "9 NVTX ranges were pushed and none arrived in the trace: nvtx 0.2.17 and nsys 2023.4.4 clash" in (
+        result.stderr
+    )
+
+
 def test_what_nvml_said_is_kept_beside_the_manifest_with_the_energy_of_each_epoch(
     tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

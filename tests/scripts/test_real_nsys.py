@@ -1,6 +1,6 @@
 """Real captures, small: what nsys itself does with our command lines."""
 
-import importlib.util
+import json
 import os
 import signal
 import sqlite3
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from wallsplit import manifest
 from wallsplit.errors import CaptureError
 from wallsplit_scripts import arrived, nsys
 from wallsplit_scripts.cache import cached_export
+from workload_runs import need
 
 pytestmark = [pytest.mark.nsys, pytest.mark.skipif(sys.platform != "linux", reason="capture works on Linux")]
 
@@ -53,6 +55,24 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def analyzed(folder: Path) -> dict[str, Any]:
+    """What `analyze --json` says about the trace in the folder, whose report it also writes there."""
+    trace, reports = folder / "x.sqlite", folder / "reports"
+    arguments = ("analyze", str(trace), "--json", "--report-dir", str(reports))
+    done = subprocess.run(
+        (sys.executable, "-m", "wallsplit_scripts", *arguments), env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)["traces"][0]
+    return found
+
+
+def ranges(trace: dict[str, Any], name: str) -> tuple[int, int]:
+    """How many NVTX ranges of that name the analysis counts, and how long they are together."""
+    row = next(row for row in trace["nvtx_summary"] if row["range"] == name)
+    return row["count"], row["total_ns"]
+
+
 def processes_naming(text: str) -> list[int]:
     """Process ids whose command line holds the text."""
     found = []
@@ -66,8 +86,7 @@ def processes_naming(text: str) -> list[int]:
 
 
 def test_a_users_script_is_traced_with_every_range_and_its_exit_code_passed_on(tmp_path: Path, real_nsys: Path) -> None:
-    if importlib.util.find_spec("nvtx") is None:
-        pytest.skip("the Python package nvtx is not installed")
+    need("nvtx")
     folder = tmp_path / "50% traces"
     done = profile(folder, real_nsys, "--", sys.executable, "-c", LOOP)
     assert done.returncode == 3, done.stderr
@@ -93,6 +112,48 @@ def test_a_workload_is_traced_with_every_range_and_compared_with_a_run_without_n
     assert made.baseline is not None
     assert (len(made.baseline.wall_ns), len(made.baseline.profiled_wall_ns)) == (1, 1)
     assert made.baseline.profiled_wall_ns == (sum(epoch.wall_ns for epoch in made.epochs),)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "modules", "steps", "validation_steps"),
+    [
+        (("numpy", "--epochs", "2", "--steps", "100"), (), 200, 50),
+        pytest.param(("jax-cpu", "--epochs", "2", "--steps", "100"), ("jax",), 200, 50, marks=pytest.mark.frameworks),
+        pytest.param(("keras-cpu", "--epochs", "1"), ("tensorflow",), 1500, 375, marks=pytest.mark.frameworks),
+        pytest.param(
+            ("iris-cpu", "--epochs", "200", "--set", "item_every=50"),
+            ("torch", "sklearn"),
+            200,
+            0,
+            marks=pytest.mark.frameworks,
+        ),
+    ],
+    ids=("numpy", "jax-cpu", "keras-cpu at full size", "iris-cpu"),
+)
+def test_the_analysis_agrees_with_the_workloads_own_clock_and_counts_its_steps(
+    arguments: tuple[str, ...],
+    modules: tuple[str, ...],
+    steps: int,
+    validation_steps: int,
+    tmp_path: Path,
+    real_nsys: Path,
+) -> None:
+    need("nvtx", *modules)
+    done = profile(tmp_path, real_nsys, *arguments, "--baseline-runs", "0", "--timeout", "300")
+    assert done.returncode == 0, done.stderr
+    assert left_in(tmp_path) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+    made, trace = manifest.read(tmp_path / "x.run.json"), analyzed(tmp_path)
+    assert {"x.html", "x.md"} <= set(left_in(tmp_path / "reports"))
+    assert trace["run"]["workload"] == arguments[0]
+    assert {ledger["residual_ns"] for ledger in trace["ledgers"]} == {0}  # TensorFlow starts a process of its own, too
+    own_ns = sum(epoch.wall_ns for epoch in made.epochs)
+    assert ranges(trace, "epoch")[0] == len(made.epochs)
+    assert ranges(trace, "epoch")[1] == pytest.approx(own_ns, rel=0.05)
+    assert ranges(trace, "step")[0] == steps
+    if validation_steps:
+        assert ranges(trace, "validation_step")[0] == validation_steps
+    if made.step_wall_ns:
+        assert ranges(trace, "step")[1] == pytest.approx(sum(made.step_wall_ns), rel=0.05)
 
 
 def test_the_trace_of_a_cpu_workload_has_samples_of_what_the_cpu_executed(tmp_path: Path, real_nsys: Path) -> None:

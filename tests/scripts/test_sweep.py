@@ -181,6 +181,20 @@ def test_a_file_that_wallsplit_did_not_write_is_not_replaced_and_no_measurement_
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--approaches", "nmpy"), "no approach 'nmpy' (did you mean 'numpy'?); there are keras-gpu,"),
+        (
+            ("--set", "seed=1", "--set", "seed=2", "--set", "rat=1"),
+            "--set rat=1: no workload has a parameter 'rat' (did",
+        ),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest_and_all(arguments: tuple[str, ...], said: str) -> None:
+    assert said in usage(*arguments).output
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("--batches", "32,x"),

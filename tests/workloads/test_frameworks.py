@@ -47,6 +47,7 @@ def test_every_library_computes_the_same_losses(name: str, module: str, referenc
     assert found.marks["step"] == len(found.step_wall_ns or ()) == 2 * TRAIN_STEPS
     assert found.marks["validation_step"] == 2 * VALIDATION_STEPS
     assert found.marks["epoch"] == found.marks["validation"] == 2
+    assert found.threads
 
 
 def test_vmap_and_pool_train_each_rate_as_if_it_were_alone(reference: RunManifest, tmp_path: Path) -> None:
@@ -113,8 +114,10 @@ def test_the_other_torch_workloads_train(tmp_path: Path) -> None:
 
 def test_word2vec_reports_its_words_per_second(tmp_path: Path) -> None:
     need("gensim")
-    found = run(tmp_path, "word2vec", "--epochs", "2", "--set", "tokens=5000")
+    found = run(tmp_path, "word2vec", "--epochs", "2", "--batch", "1000", "--set", "tokens=5000", "--set", "workers=2")
     assert len(found.epochs) == found.marks["epoch"] == 2
+    assert found.steps == Steps(5)  # jobs of a thousand words
+    assert found.marks["step"] == 2 * 5
     assert found.data is not None
     assert found.data.train_samples == 5_000
     assert isinstance(found.results["words_per_second"], float)

@@ -137,6 +137,13 @@ def limit_native_threads(threads: int | None) -> None:
     threadpoolctl.threadpool_limits(threads)
 
 
+def schedulable_cpus() -> int:
+    """Processors this process may run on: what thread pools without a setting of their own, XLA's, are sized by."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def native_threads() -> dict[str, int]:
     """Threads of each loaded BLAS and OpenMP library, by its name; empty without threadpoolctl."""
     try:

@@ -1,6 +1,7 @@
 """NVTX ranges from a workload, and how many of each a capture should hold."""
 
 import importlib
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -8,9 +9,13 @@ from typing import Self
 
 
 class Marks:
-    """Pushes and pops NVTX ranges by name through the `nvtx` package where it is installed, and counts them always."""
+    """Pushes and pops NVTX ranges by name through the `nvtx` package where it is installed, and counts them always.
+
+    Any thread may do so: ranges nest within a thread.
+    """
 
     def __init__(self) -> None:
+        self._counting = threading.Lock()
         self._pushed: Counter[str] = Counter()
         self._ranges: dict[str, _Range] = {}
         self._push, self._pop = _nvtx()
@@ -24,7 +29,8 @@ class Marks:
 
     def push(self, name: str) -> None:
         """Open a range on this thread."""
-        self._pushed[name] += 1
+        with self._counting:
+            self._pushed[name] += 1
         self._push(name)
 
     def pop(self) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from wallsplit.errors import WallsplitError
 from wallsplit_workloads import mlp
 from wallsplit_workloads.data import Split, mnist
+from wallsplit_workloads.machine import schedulable_cpus
 from wallsplit_workloads.mlp import Array, Weights
 from wallsplit_workloads.mnist_numpy import PARAMETERS
 from wallsplit_workloads.training import Trainer, train
@@ -47,6 +48,7 @@ def run(context: RunContext) -> Result:
         model=mlp.shape(),
         steps=split.steps(batch),
         arithmetic=mlp.arithmetic(batch, len(split.x_train), len(split.x_validation)),
+        threads={"schedulable_cpus": schedulable_cpus()},  # JAX tells no number of threads
         epochs=training.epochs,
         step_wall_ns=training.step_wall_ns,
         results={"compile_wall_ns": compile_wall_ns},

@@ -4,6 +4,7 @@ import numpy as np
 
 from wallsplit_workloads import mlp
 from wallsplit_workloads.data import mnist
+from wallsplit_workloads.machine import schedulable_cpus
 from wallsplit_workloads.mlp import Array, Weights
 from wallsplit_workloads.mnist_jax_cpu import compile_ahead, pick_device
 from wallsplit_workloads.mnist_numpy import PARAMETERS
@@ -56,6 +57,7 @@ def run(context: RunContext) -> Result:
         model=mlp.shape(),
         steps=split.steps(batch),
         arithmetic=mlp.arithmetic(batch, len(split.x_train), len(split.x_validation), models=models),
+        threads={"schedulable_cpus": schedulable_cpus()},
         epochs=training.epochs,
         step_wall_ns=training.step_wall_ns,
         results={

@@ -3,7 +3,7 @@
 from time import perf_counter_ns
 from typing import Any
 
-from wallsplit.manifest import Data, Epoch
+from wallsplit.manifest import Data, Epoch, Steps
 from wallsplit_workloads import workload
 from wallsplit_workloads.data import zipf_corpus
 from wallsplit_workloads.machine import native_threads
@@ -15,15 +15,13 @@ SENTENCE_WORDS = 20
 
 def run(context: RunContext) -> Result:
     """Train skip-gram vectors with negative sampling; a step is a job of `batch` words, inside Gensim's threads."""
-    from gensim.models import Word2Vec
-
     batch, steps = context.integer("batch"), context.optional_integer("steps")
     tokens = min(context.integer("tokens"), steps * batch if steps else context.integer("tokens"))
     with context.marks("data"):
         corpus = zipf_corpus(tokens, context.integer("vocabulary"), SENTENCE_WORDS, context.integer("seed"))
     workers, clock = context.integer("workers"), marking_callback(context)
     start = perf_counter_ns()
-    model = Word2Vec(
+    model = marked_model(context)(
         corpus,
         vector_size=100,
         window=5,
@@ -38,11 +36,24 @@ def run(context: RunContext) -> Result:
     )
     train_wall_ns = perf_counter_ns() - start
     return Result(
+        steps=Steps(context.marks.counts["step"] // context.integer("epochs")),
         data=Data("zipf", f"generated, exponent 1, {len(model.wv):,} words occur", tokens, 0),
         threads={**native_threads(), "word2vec_workers": workers},
         epochs=tuple(clock.epochs),
         results={"train_wall_ns": train_wall_ns, "words_per_second": tokens * len(clock.epochs) * 1e9 / train_wall_ns},
     )
+
+
+def marked_model(context: RunContext) -> Any:
+    """Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself."""
+    from gensim.models import Word2Vec
+
+    class Marked(Word2Vec):
+        def _do_train_job(self, *job: Any) -> Any:
+            with context.marks("step"):
+                return super()._do_train_job(*job)
+
+    return Marked
 
 
 def marking_callback(context: RunContext) -> Any:

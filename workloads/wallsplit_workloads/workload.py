@@ -33,7 +33,7 @@ class Parameter:
         """
         if self.choices and text not in self.choices:
             raise WallsplitError(
-                f"{self.name}={text}: not one of {', '.join(self.choices)}{_nearest(text, self.choices)}"
+                f"{self.name}={text}: not one of {', '.join(self.choices)}{nearest(text, self.choices)}"
             )
         if self.kind is bool:
             if text.lower() not in _TRUTH:
@@ -161,7 +161,7 @@ def find(workloads: Iterable[Workload], name: str) -> Workload:
     """
     known = {workload.name: workload for workload in workloads}
     if name not in known:
-        raise WallsplitError(f"no workload {name!r}{_nearest(name, known)}; there are {', '.join(known)}")
+        raise WallsplitError(f"no workload {name!r}{nearest(name, known)}; there are {', '.join(known)}")
     return known[name]
 
 
@@ -175,7 +175,7 @@ def resolve(workload: Workload, given: Mapping[str, str]) -> dict[str, Scalar]:
     for name in given:
         if name not in known:
             has = f"it takes {', '.join(known)}"
-            raise WallsplitError(f"{workload.name} has no parameter {name!r}{_nearest(name, known)}; {has}")
+            raise WallsplitError(f"{workload.name} has no parameter {name!r}{nearest(name, known)}; {has}")
     return {name: known[name].parse(given[name]) if name in given else known[name].default for name in known}
 
 
@@ -184,6 +184,7 @@ def device_of(workload: Workload, values: Mapping[str, Scalar]) -> Device:
     return workload.device or ("gpu" if values["device"] == "cuda" else "cpu")
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that names the most similar of the known names, to go behind an error's name; empty without one."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""
