@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the trace made where none is given")
     parser.add_argument("--most-rows", type=int, default=10_000_000, help="where growth ends")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--all-of-nsys", action="store_true", help="also its summaries that take minutes")
     parser.add_argument("--markdown", action="store_true", help="as docs/performance.md has it")
     given = parser.parse_args()
     unknown = set(given.questions) - set(QUESTIONS)
@@ -50,7 +51,7 @@ def main() -> None:
         trace = given.trace.resolve() if given.trace else folder / "trace.sqlite"
         if not given.trace:
             tile(SAMPLE, trace, given.rows)
-        options = Options(trace, SAMPLE, folder, given.repeat, given.most_rows)
+        options = Options(trace, SAMPLE, folder, given.repeat, given.most_rows, given.all_of_nsys)
         for question, run in QUESTIONS.items():
             if question in (given.questions or QUESTIONS):
                 print(show(run(options)), end="\n\n", flush=True)

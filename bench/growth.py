@@ -19,24 +19,24 @@ def run(options: Options) -> Table:
     costs: dict[int, Cost] = {}
     for size in (size for size in SIZES if size <= options.most_rows):
         trace = options.folder / "tiled.sqlite"
-        argv = [sys.executable, "-m", "bench.tile", options.sample, trace, str(size)]
+        argv: list[str | Path] = [sys.executable, "-m", "bench.tile", options.sample, trace, str(size)]
         rows = int(subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
         (costs[rows],) = in_turns(
             options.repeat, {"": partial(command, wallsplit("analyze", trace, "--json"))}
         ).values()
         trace.unlink()
     draw(costs, FIGURE)
-    first, *_ = sizes = list(costs)
-    rows = [_row(first, costs[first], "", "")]
-    for before, after in pairwise(sizes):
+    smallest = min(costs)
+    lines = [_row(smallest, costs[smallest], "", "")]
+    for before, after in pairwise(costs):
         doublings = log2(after / before)
         time, memory = (
             f"{(getattr(costs[after], name) / getattr(costs[before], name)) ** (1 / doublings):.2f} ×"
             for name in ("wall_s", "peak_mb")
         )
-        rows.append(_row(after, costs[after], time, memory))
+        lines.append(_row(after, costs[after], time, memory))
     header = ("rows", "wall s", "CPU s", "peak MB", "time per doubling", "memory per doubling")
-    return Table("Growth: analyze --json of the sample, repeated", header, tuple(rows))
+    return Table("Growth: analyze --json of the sample, repeated", header, tuple(lines))
 
 
 def _row(rows: int, cost: Cost, time: str, memory: str) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Options:
-    """`folder` is for files of this run only; `trace` is large, `sample` a few hundred kB."""
+    """`folder` is for files of this run only; `trace` is large, `sample` small."""
 
     trace: Path
     sample: Path
     folder: Path
     repeat: int
     most_rows: int
+    all_of_nsys: bool
