@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import GPU_OPERATION, RawRows, gpu_operation
 from wallsplit.schema import GRAPH_REPLAYS, GraphReplays, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
@@ -10,13 +10,9 @@ TABLE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 
 def graph_replays(raw: RawRows) -> GraphReplays:
     """Return the graph replays of a trace (schema.GRAPH_REPLAYS), in file order."""
-    rows = raw.read(TABLE, ["globalPid", "deviceId", "correlationId", "graphId"])
+    rows = raw.read(TABLE, [*GPU_OPERATION, "graphId"])
     frame = rows.select(
-        "start",
-        "end",
-        pid("globalPid"),
-        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
-        pl.col("correlationId").alias("correlation_id"),
+        *gpu_operation(),
         pl.col("graphId").alias("graph"),
     )
     return GraphReplays(conform(frame, GRAPH_REPLAYS, "graph_replays"))

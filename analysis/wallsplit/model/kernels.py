@@ -1,9 +1,8 @@
 """Kernels, graph-node kernels included."""
 
-import polars as pl
 
 from wallsplit.model.names import NameTable
-from wallsplit.model.rows import RawRows, pid
+from wallsplit.model.rows import GPU_OPERATION, RawRows, gpu_operation
 from wallsplit.schema import KERNELS, Kernels, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -13,17 +12,13 @@ COMMUNICATION = "nccl"
 
 def kernels(raw: RawRows, names: NameTable) -> Kernels:
     """Return the kernels of a trace (schema.KERNELS), in file order."""
-    rows = raw.read(TABLE, ["globalPid", "deviceId", "correlationId", "demangledName", "shortName"])
+    rows = raw.read(TABLE, [*GPU_OPERATION, "demangledName", "shortName"])
     name = names.rows_of_ids(rows["demangledName"].fill_null(rows["shortName"]))
     short = rows["shortName"]
     texts = names.lookup(short.unique().drop_nulls())
     communicating = [row for row, text in texts.items() if text.startswith(COMMUNICATION)]
     frame = rows.select(
-        "start",
-        "end",
-        pid("globalPid"),
-        pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device"),
-        pl.col("correlationId").alias("correlation_id"),
+        *gpu_operation(),
         name.alias("name"),
         short.is_in(communicating).fill_null(value=False).alias("is_comm"),
     )

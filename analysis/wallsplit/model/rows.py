@@ -42,6 +42,16 @@ def _usable() -> pl.Expr:
     return (inside & (end >= start)).fill_null(value=False)
 
 
+GPU_OPERATION = ("globalPid", "deviceId", "correlationId")
+"""Raw columns that every kind of GPU operation has, beside its times."""
+
+
+def gpu_operation() -> tuple[pl.Expr, ...]:
+    """Return the columns that every frame of GPU operations begins with: start, end, pid, device, correlation_id."""
+    device = pl.col("deviceId").fill_null(0).cast(pl.Int32).alias("device")
+    return (*TIMES, pid("globalPid"), device, pl.col("correlationId").alias("correlation_id"))
+
+
 def pid(global_id: str) -> pl.Expr:
     """Return the process id (Int32) packed at bits 24 to 47 of a global process or thread id."""
     return ((pl.col(global_id).fill_null(0) & PID_BITS) // (1 << 24)).cast(pl.Int32).alias("pid")
