@@ -54,4 +54,4 @@ def draw(costs: dict[int, Cost], path: Path) -> None:
     memory.loglog(list(costs), [cost.peak_mb for cost in costs.values()], "s--", color="tab:orange")
     time.set(xlabel="rows", ylabel="● wall time (s)")
     memory.set(ylabel="■ peak memory (MB)")
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})

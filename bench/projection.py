@@ -10,11 +10,14 @@ from bench.table import Table, compared
 
 
 def run(options: Options) -> Table:
-    contenders = {"wallsplit, without reading": partial(in_child, "bench.projection", options.trace)}
+    contenders = {"wallsplit, model loaded": partial(in_child, "bench.projection", options.trace)}
     return compared("NVTX projection", in_turns(options.repeat, contenders), "projection")
 
 
 def measure(path: Path) -> None:
+    from wallsplit_scripts.memory import return_large_blocks
+
+    return_large_blocks()  # as the command line does
     from wallsplit.breakdowns import nvtx_gpu_projection
     from wallsplit.model import load
     from wallsplit.trace import Trace

@@ -1,6 +1,5 @@
 """Kernels, graph-node kernels included."""
 
-
 from wallsplit.model.names import NameTable
 from wallsplit.model.rows import GPU_OPERATION, RawRows, gpu_operation
 from wallsplit.schema import KERNELS, Kernels, conform
