@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--most-rows", type=int, default=10_000_000, help="where growth ends")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--all-of-nsys", action="store_true", help="also its summaries that take minutes")
-    parser.add_argument("--markdown", action="store_true", help="as docs/performance.md has it")
+    parser.add_argument("--markdown", action="store_true", help="as docs/performance.md has it; also write its figure")
     given = parser.parse_args()
     unknown = set(given.questions) - set(QUESTIONS)
     if unknown:
@@ -51,7 +51,7 @@ def main() -> None:
         trace = given.trace.resolve() if given.trace else folder / "trace.sqlite"
         if not given.trace:
             tile(SAMPLE, trace, given.rows)
-        options = Options(trace, SAMPLE, folder, given.repeat, given.most_rows, given.all_of_nsys)
+        options = Options(trace, SAMPLE, folder, given.repeat, given.most_rows, given.all_of_nsys, given.markdown)
         for question, run in QUESTIONS.items():
             if question in (given.questions or QUESTIONS):
                 print(show(run(options)), end="\n\n", flush=True)

@@ -25,7 +25,8 @@ def run(options: Options) -> Table:
             options.repeat, {"": partial(command, wallsplit("analyze", trace, "--json"))}
         ).values()
         trace.unlink()
-    draw(costs, FIGURE)
+    if options.for_docs:
+        draw(costs, FIGURE)
     smallest = min(costs)
     lines = [_row(smallest, costs[smallest], "", "")]
     for before, after in pairwise(costs):

@@ -14,3 +14,4 @@ class Options:
     repeat: int
     most_rows: int
     all_of_nsys: bool
+    for_docs: bool
