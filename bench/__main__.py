@@ -1,0 +1,68 @@
+"""Measure speed and memory.
+
+python -m bench [QUESTION …] [--trace BIG.sqlite] [--markdown]
+
+Without a trace, the committed sample is repeated to a million rows. Every reading is a process of its own, contenders
+take turns, and medians are shown. It wants an idle machine.
+"""
+
+import argparse
+import os
+import platform
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import growth, projection, reader, report, startup
+from bench.measure import ROOT
+from bench.options import Options
+from bench.table import Table, markdown, text
+from bench.tile import tile
+
+QUESTIONS: dict[str, Callable[[Options], Table]] = {
+    "startup": startup.run,
+    "report": report.run,
+    "projection": projection.run,
+    "reader": reader.run,
+    "growth": growth.run,
+}
+SAMPLE = ROOT / "traces" / "keras-gpu.reconstructed.sqlite"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all")
+    parser.add_argument("--trace", type=Path, help="a large export for report, projection and reader")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the trace made where none is given")
+    parser.add_argument("--most-rows", type=int, default=10_000_000, help="where growth ends")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--all-of-nsys", action="store_true", help="also its summaries that take minutes")
+    parser.add_argument("--markdown", action="store_true", help="as docs/performance.md has it; also write its figure")
+    given = parser.parse_args()
+    unknown = set(given.questions) - set(QUESTIONS)
+    if unknown:
+        parser.error(f"no such question: {', '.join(sorted(unknown))}")
+    show = markdown if given.markdown else text
+    print(f"{_machine()}\npython -m bench {shlex.join(sys.argv[1:])}\n")
+    with tempfile.TemporaryDirectory(prefix="wallsplit-bench-") as name:
+        folder = Path(name)
+        trace = given.trace.resolve() if given.trace else folder / "trace.sqlite"
+        if not given.trace:
+            tile(SAMPLE, trace, given.rows)
+        options = Options(trace, SAMPLE, folder, given.repeat, given.most_rows, given.all_of_nsys, given.markdown)
+        for question, run in QUESTIONS.items():
+            if question in (given.questions or QUESTIONS):
+                print(show(run(options)), end="\n\n", flush=True)
+
+
+def _machine() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
+    return f"{os.cpu_count()} cores ({model}), {platform.system()}, Python {platform.python_version()}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What a process costs. Nothing heavy is imported here: Linux counts a parent's memory in its child's peak."""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+_PEAK_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
+_SOURCES = os.pathsep.join(str(ROOT / folder) for folder in ("analysis", "workloads", "scripts"))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Wall and processor time in seconds, peak memory in MB (10⁶ bytes)."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+
+
+def command(argv: Sequence[str | Path]) -> Cost:
+    """Return what a command costs from start to end; its output goes nowhere.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(argv, cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(map(str, argv))}: exit code {process.returncode}")
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT_BYTES / 1e6)
+
+
+def wallsplit(*arguments: str | Path) -> list[str | Path]:
+    """Return the command line of `wallsplit` with this interpreter."""
+    return [sys.executable, "-m", "wallsplit_scripts", *arguments]
+
+
+def part(work: Callable[[], object]) -> Cost:
+    """Return what a part of this process costs; of memory, by how much the peak rose."""
+    peak, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()
+    work()
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu, _peak_mb() - peak)
+
+
+def in_child(module: str, *arguments: str | Path) -> Cost:
+    """Return the cost that `python -m module` prints: a part of a process of its own, so that the peak is its own."""
+    argv = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(argv, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True)
+    return Cost(**json.loads(done.stdout))
+
+
+def answer(cost: Cost) -> None:
+    """Print a cost for `in_child`."""
+    print(json.dumps(asdict(cost)))
+
+
+def in_turns(repeat: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
+    """Return each contender's medians; they take turns, so that a busy moment meets all of them."""
+    costs: dict[str, list[Cost]] = {name: [] for name in contenders}
+    for _ in range(repeat):
+        for name, run in contenders.items():
+            costs[name].append(run())
+    return {name: _medians(runs) for name, runs in costs.items()}
+
+
+def _medians(costs: Sequence[Cost]) -> Cost:
+    return Cost(*(statistics.median(column) for column in zip(*(asdict(cost).values() for cost in costs), strict=True)))
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT_BYTES / 1e6
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_SOURCES, os.environ.get("PYTHONPATH"))))}
