@@ -9,10 +9,9 @@ import pytest
 from rich.console import Console
 
 from wallsplit.analyze import analyze
+from wallsplit.published import PEAK_FLOPS
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
-
-from wallsplit.published import PEAK_FLOPS
 from wallsplit_workloads import mlp
 
 ROOT = Path(__file__).resolve().parent.parent
