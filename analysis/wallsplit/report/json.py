@@ -43,8 +43,19 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def text(document: dict[str, Any]) -> str:
-    """Return the document as indented ASCII JSON with a final newline: no byte of it acts on a terminal."""
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    """Return the document as ASCII JSON, a line per field and per row: no byte of it acts on a terminal."""
+    return _lines(document, 4) + "\n"
+
+
+def _lines(value: object, depth: int) -> str:
+    """Break lines down to this depth only; `indent=` would leave json's fast encoder, and every cell has a line."""
+    if depth and isinstance(value, dict) and value:
+        return (
+            "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(item, depth - 1)}" for key, item in value.items()) + "\n}"
+        )
+    if depth and isinstance(value, list) and value:
+        return "[\n" + ",\n".join(_lines(item, depth - 1) for item in value) + "\n]"
+    return json.dumps(value, allow_nan=False)
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

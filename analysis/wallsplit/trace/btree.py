@@ -19,7 +19,7 @@ from wallsplit.errors import TraceError
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 
-BLOCK_BYTES = 1 << 21  # read and decoded at a time: the temporaries of one block stay in a core's cache
+BLOCK_BYTES = 1 << 22  # read and decoded at a time: the temporaries of one block stay in a core's cache
 _HEADER_BYTES = 100
 _INTERIOR, _LEAF = 5, 13
 _DEEPEST = 20  # levels; as BTCURSOR_MAX_DEPTH, more than 2**31 pages can need
