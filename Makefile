@@ -50,9 +50,10 @@ study: $(VENV)/.frameworks ## Measure the published study on this machine; best 
 bench: $(VENV)/.dev ## Measure speed and memory; takes minutes
 	$(BIN)/python -m bench
 
-samples: $(VENV)/.dev ## Write the committed sample traces anew
-	$(BIN)/python scripts/samples/reconstruct_keras_gpu.py
-	$(BIN)/python scripts/samples/record_numpy_loop.py
+samples: $(VENV)/.dev $(NSYS) ## Write the committed sample traces anew
+	$(PIP) -e ".[profile]"
+	$(BIN)/python -m samples.reconstruct_keras_gpu
+	$(BIN)/python -m samples.record_numpy_loop
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py
