@@ -5,6 +5,7 @@ import re
 import runpy
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich.console import Console
 
@@ -33,6 +34,23 @@ def test_the_study_reckons_arithmetic_as_the_workloads_do() -> None:
     assert f"One training step is {mlp.step_flops(32) / 1e6:.1f} MFLOP" in page
     assert f"an epoch with its validation {epoch / 1e9:.1f} GFLOP" in page
     assert f"The epoch's arithmetic would take {epoch / PEAK_FLOPS * 1e3:.1f} ms of the 6.5 s" in page
+
+
+def test_the_study_repeats_the_grid_that_was_measured() -> None:
+    """The table of the page, in seconds with two decimals, against reports/cpu-study/grid.csv."""
+    names = {
+        "Keras on the CPU": "keras-cpu",
+        "NumPy, sample by sample": "numpy-sample",
+        "NumPy": "numpy",
+        "JAX on the CPU": "jax-cpu",
+        "JAX, five models at once": "jax-vmap",
+    }
+    grid = pl.read_csv(ROOT / "reports" / "cpu-study" / "grid.csv").sort("batch")
+    page = (ROOT / "docs" / "the-study.md").read_text(encoding="utf-8")
+    rows = {cells[1].strip(): cells[2:7] for line in page.splitlines() if len(cells := line.split("|")) == 9}
+    for name, approach in names.items():
+        measured = grid.filter(pl.col("approach") == approach)["median_ns"]
+        assert [cell.strip() for cell in rows[name]] == [f"{ns / 1e9:.2f} s" for ns in measured], name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
