@@ -43,7 +43,7 @@ def accounts(ledger: Ledger, label: str) -> Table:
         cells: tuple[Cell, ...] = (time, percents[account])
         if time is None or (on_gpu and ledger.device is None):
             cells = (None, None)
-        elif ledger.device is not None and ledger.gpu_complete is False:
+        elif ledger.device is not None and ledger.gpu_complete is False and (on_gpu or time):  # at most 0 is 0
             bound = AtLeast if on_gpu else AtMost  # what the GPU did unrecorded was booked as idle
             cells = (bound(time), bound(percents[account]))
         rows.append((account, *cells, _meaning(ledger, account)))
