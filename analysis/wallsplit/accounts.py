@@ -1,4 +1,4 @@
-"""The accounts of a ledger, in priority order (LEDGER.md): each instant goes to the first that is active."""
+"""The accounts of a ledger, in priority order (docs/ledger.md): each instant goes to the first that is active."""
 
 GPU_ACCOUNTS = ("gpu.kernel", "gpu.graph", "gpu.comm", "gpu.memcpy", "gpu.memset")
 """The GPU works: these never count as idle."""

@@ -1,4 +1,4 @@
-"""What was active when: decided on the whole trace, before any window (LEDGER.md).
+"""What was active when: decided on the whole trace, before any window (docs/ledger.md).
 
 One set of intervals per account and (process, device); booking them in a window is the ledger's work.
 """
@@ -171,7 +171,7 @@ def _booked(api: pl.DataFrame, operation_starts: pl.Series) -> npt.NDArray[np.ui
 
 
 def _latency(operations: pl.DataFrame, links: _Links) -> Intervals:
-    """Return the device's own delay before each operation that ends an idle gap (LEDGER.md, Latency)."""
+    """Return the device's own delay before each operation that ends an idle gap (docs/ledger.md, Latency)."""
     starts = operations["start"].to_numpy()
     busy = covers(starts, operations["end"].to_numpy())
     gap_start = np.concatenate([[links.start_ns], busy.ends[:-1]])

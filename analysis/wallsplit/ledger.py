@@ -1,4 +1,4 @@
-"""The ledger: every nanosecond of a window booked once, per process and device (LEDGER.md is normative).
+"""The ledger: every nanosecond of a window booked once, per process and device (docs/ledger.md is normative).
 
 `book` clips an activity to a window, sweeps once over all its edges, and gives each instant to the first account
 that is active. `check` refuses a ledger that does not add up; it runs on every ledger.
@@ -11,7 +11,7 @@ from wallsplit.errors import LedgerError
 from wallsplit.intervals import sweep
 
 COMPLETE = 0.99
-"""From this share of covered launches, or kernels, on, a ledger counts as complete (LEDGER.md, Honesty)."""
+"""From this share of covered launches, or kernels, on, a ledger counts as complete (docs/ledger.md, Honesty)."""
 
 
 def book(activity: Activity, window: Window, *, own_window: bool = False) -> Ledger:

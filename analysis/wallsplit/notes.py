@@ -1,4 +1,4 @@
-"""What a newcomer must know before believing the numbers, one sentence or two each (LEDGER.md, Honesty)."""
+"""What a newcomer must know before believing the numbers, one sentence or two each (docs/ledger.md, Honesty)."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Which part of the trace is analysed: `cuda`, `nvtx`, `capture`, `START:END`, `nvtx:NAME` (LEDGER.md, Window)."""
+"""Which part of the trace is analysed: `cuda`, `nvtx`, `capture`, `START:END`, `nvtx:NAME` (docs/ledger.md, Window)."""
 
 import difflib
 import re

@@ -56,7 +56,7 @@ def _capture_edge(name: str) -> int:
 def _captured(thread: pl.Series, start: pl.Series, edge: pl.Series) -> pl.Series | None:
     """Return which calls a thread made between its begin and the next end of a stream capture; None if there are none.
 
-    Such a call runs nothing: it records a node of a graph (LEDGER.md, Capture).
+    Such a call runs nothing: it records a node of a graph (docs/ledger.md, Capture).
     """
     if not (edge == 1).any():
         return None

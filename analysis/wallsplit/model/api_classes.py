@@ -1,4 +1,4 @@
-"""The classes of CUDA API calls, by name (LEDGER.md, API classes)."""
+"""The classes of CUDA API calls, by name (docs/ledger.md, API classes)."""
 
 import re
 

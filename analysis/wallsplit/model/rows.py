@@ -8,8 +8,8 @@ import polars as pl
 from wallsplit.trace import Trace
 
 LATEST_NS = 2**62
-"""A time beyond this on either side is not a time (LEDGER.md, Window); differences of two such fit 64 bits, except that
-of the two bounds themselves: the lower one is left out."""
+"""A time beyond this on either side is not a time (docs/ledger.md, Window). Differences of two such fit 64 bits, except
+that of the two bounds themselves: the lower one is left out."""
 
 PID_BITS = 0xFFFFFF << 24
 INT32_MAX = 2**31 - 1
