@@ -1,6 +1,7 @@
 """What a file is, judged by its first bytes and its neighbours; every wrong kind has its own sentence."""
 
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from wallsplit.errors import TraceError
@@ -26,7 +27,10 @@ def check_sqlite_file(path: Path) -> None:
         raise TraceError(f"{path}: the file is empty; export the report again")
     if not header.startswith(SQLITE_MAGIC):
         raise TraceError(_what_it_is_instead(path, header))
-    _check_no_journal(path)
+    if rest := journal(path):
+        raise TraceError(
+            f"{path}: has unfinished changes in {rest.name} beside it; export the report again to a new file"
+        )
     _check_length(path, header)
 
 
@@ -57,17 +61,14 @@ def _what_it_is_instead(path: Path, header: bytes) -> str:
     return f"{path}: is not an SQLite file; give an nsys export (nsys export --type sqlite)"
 
 
-def _check_no_journal(path: Path) -> None:
+def journal(path: Path) -> Path | None:
+    """Return the journal beside an SQLite file that holds a part of the database; None where the file is all of it."""
     for suffix in ("-wal", "-journal"):
         beside = path.with_name(path.name + suffix)
-        try:
-            busy = beside.stat().st_size > 0
-        except OSError:
-            continue
-        if busy:
-            raise TraceError(
-                f"{path}: has unfinished changes in {beside.name} beside it; export the report again to a new file"
-            )
+        with suppress(OSError):
+            if beside.stat().st_size > 0:
+                return beside
+    return None
 
 
 def _check_length(path: Path, header: bytes) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of
+from wallsplit.trace.identify import journal
 from wallsplit.trace.interning import PADDING, Interner
 from wallsplit.trace.records import Column, RecordReader
 from wallsplit.trace.tables import TableInfo
@@ -46,7 +47,7 @@ def read_table(
         TraceError: the file is truncated, or its pages contradict each other.
     """
     needed = columns if window is None else (*columns, window[0])
-    if not _is_ordinary(table, needed) or _has_journal(path):
+    if not _is_ordinary(table, needed) or journal(path):
         return None
     try:
         inside = None if window is None else _inside(path, table, threads, *window)
@@ -136,9 +137,3 @@ def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl
 def _is_ordinary(table: TableInfo, columns: Sequence[str]) -> bool:
     affinities = {table.affinity(table.columns.index(name)) for name in columns}
     return table.plain and table.root_page > 1 and "BLOB" not in affinities and len(columns) > 0
-
-
-def _has_journal(path: Path) -> bool:
-    """Whether the file is only part of the database: the rest is in a journal beside it."""
-    beside = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
-    return any(journal.exists() and journal.stat().st_size for journal in beside)

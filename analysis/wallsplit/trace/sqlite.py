@@ -13,7 +13,7 @@ from wallsplit.errors import TraceError
 from wallsplit.trace.identify import check_sqlite_file
 from wallsplit.trace.pages import read_table
 from wallsplit.trace.stamp import stamp
-from wallsplit.trace.tables import affinity, table_info
+from wallsplit.trace.tables import affinity, quoted, table_info
 
 BATCH_ROWS = 100_000
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # the second is how sqlite3 reports a name that is no UTF-8
@@ -64,17 +64,13 @@ class SqliteSource:
         """Return the size of the file."""
         return self._stamp[0]
 
-    def close(self) -> None:
-        """Close the connection; reading afterwards is an error."""
-        self._db.close()
-
     def _read_rows(self, table: str, schema: pl.Schema) -> pl.DataFrame:
         if not schema:
-            rows = self._db.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+            rows = self._db.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()[0]  # noqa: S608
             return pl.DataFrame(height=rows)
-        names = ", ".join(_quoted(name) for name in schema)
+        names = ", ".join(quoted(name) for name in schema)
         # NOT INDEXED: a covering index would give the rows in its own order.
-        cursor = self._db.execute(f"SELECT {names} FROM {_quoted(table)} NOT INDEXED")  # noqa: S608
+        cursor = self._db.execute(f"SELECT {names} FROM {quoted(table)} NOT INDEXED")  # noqa: S608
         batches = [pl.DataFrame(schema=schema)]
         while rows := cursor.fetchmany(BATCH_ROWS):
             columns = [
@@ -129,7 +125,7 @@ def _tables(db: sqlite3.Connection) -> tuple[dict[str, pl.Schema], frozenset[str
         if kind == "view" or not root or not str(sql).lstrip().upper().startswith("CREATE TABLE"):
             impostors.add(str(name))
             continue
-        columns = db.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+        columns = db.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
         tables[name] = pl.Schema({column[1]: _column_type(column[2]) for column in columns})
     return tables, frozenset(impostors)
 
@@ -143,7 +139,3 @@ def _column_type(declared: str) -> pl.DataType:
 
 def _as_text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -61,7 +61,7 @@ def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
     if found is None:
         raise KeyError(name)
     name, root_page = found
-    rows = [row[1:] for row in connection.execute(f"PRAGMA table_xinfo({_quoted(name)})")]
+    rows = [row[1:] for row in connection.execute(f"PRAGMA table_xinfo({quoted(name)})")]
     names, declared_types, _, expressions, keys, hidden = zip(*rows, strict=True)
     key_index = _primary_key_index(connection, name)
     key_columns = [position for position, key in enumerate(keys) if key]
@@ -81,7 +81,7 @@ def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
 
 def _primary_key_index(connection: sqlite3.Connection, name: str) -> str | None:
     """The index that enforces the primary key; an INTEGER PRIMARY KEY needs none, it is the table's own key."""
-    indexes = connection.execute(f"PRAGMA index_list({_quoted(name)})").fetchall()
+    indexes = connection.execute(f"PRAGMA index_list({quoted(name)})").fetchall()
     return next((str(index) for _, index, _, origin, _ in indexes if origin == "pk"), None)
 
 
@@ -112,5 +112,6 @@ def _constant(scratch: sqlite3.Connection, expression: str, kind: Affinity) -> V
     return value
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name of a table or column as SQL takes it, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
