@@ -39,7 +39,6 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         profiler_overhead=schema.ProfilerOverhead(schema.empty(schema.PROFILER_OVERHEAD)),
         gpus=schema.Gpus(schema.empty(schema.GPUS)),
         processes=schema.Processes(schema.empty(schema.PROCESSES)),
-        threads=schema.Threads(schema.empty(schema.THREADS)),
         diagnostics=schema.Diagnostics(schema.empty(schema.DIAGNOSTICS)),
         capture=Capture(None, None, None),
         unusable_rows={},

@@ -49,7 +49,6 @@ OsrtCalls = NewType("OsrtCalls", pl.DataFrame)
 ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
-Threads = NewType("Threads", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
 
 KERNELS = pl.Schema(
@@ -128,7 +127,6 @@ GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
     }
 )
 PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
-THREADS = pl.Schema({"thread": pl.Int64(), "pid": pl.Int32(), "name": pl.String()})
 DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error
 
 

@@ -15,7 +15,7 @@ from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
 from wallsplit.model.names import Names, NameTable
 from wallsplit.model.nvtx import nvtx
 from wallsplit.model.osrt import osrt
-from wallsplit.model.processes import processes, threads
+from wallsplit.model.processes import processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
 from wallsplit.schema import (
@@ -29,7 +29,6 @@ from wallsplit.schema import (
     OsrtCalls,
     Processes,
     ProfilerOverhead,
-    Threads,
 )
 from wallsplit.trace import Trace
 
@@ -48,7 +47,6 @@ class Model:
     profiler_overhead: ProfilerOverhead
     gpus: Gpus
     processes: Processes
-    threads: Threads
     diagnostics: Diagnostics
     capture: Capture
     unusable_rows: dict[str, int]
@@ -109,7 +107,6 @@ def load(trace: Trace) -> Model:
         profiler_overhead=profiler_overhead(raw),
         gpus=gpus(trace, _distinct("device", *gpu_rows)),
         processes=processes(trace, pids),
-        threads=threads(trace, names, pids),
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
