@@ -123,7 +123,7 @@ class Capture:
 class Baseline:
     """The same figure, in ns, from interleaved runs without and with the profiler; see perturbation.py."""
 
-    figure: str  # what was compared: "sum of epochs", "whole program"
+    figure: str  # what was compared: "sum of epochs", "whole run", "whole program"
     wall_ns: tuple[int, ...] = ()
     profiled_wall_ns: tuple[int, ...] = ()
 

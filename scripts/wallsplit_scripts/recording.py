@@ -16,6 +16,7 @@ from wallsplit import manifest
 from wallsplit.errors import CaptureError, ManifestError
 from wallsplit.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
 from wallsplit.nvml import NvmlSample, energy_joules, to_csv
+from wallsplit.perturbation import comparable
 from wallsplit_scripts import arrived, nsys, nvml
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.nsys import CaptureOptions, Nsys
@@ -232,23 +233,18 @@ def _write(path: Path, text: str) -> None:
 
 
 def _baseline(program: Program, profiled: Sequence[Run], plain: Sequence[Run]) -> Baseline | None:
-    """The walls of whole runs: a workload's own clock around its epochs, else the program from start to end."""
+    """The walls of whole runs: by a workload's own clock, else the program from start to end."""
     if not plain:
         return None
-    figure = "sum of epochs" if program.workload else "whole program"
-    walls = [
-        tuple(wall for run in runs if run.whole and (wall := _wall_ns(program, run)) is not None)
-        for runs in (plain, profiled)
-    ]
-    return Baseline(figure, *walls)
+    found = [[told for run in runs if run.whole and (told := _compared(program, run))] for runs in (plain, profiled)]
+    figure = next((figure for runs in found for figure, _ in runs), "whole program")
+    return Baseline(figure, *(tuple(wall_ns for _, wall_ns in runs) for runs in found))
 
 
-def _wall_ns(program: Program, run: Run) -> int | None:
-    if not program.workload:
-        return run.wall_ns
-    if run.own is None:
-        return None
-    return sum(epoch.wall_ns for epoch in run.own.epochs) or run.own.wall_ns
+def _compared(program: Program, run: Run) -> tuple[str, int] | None:
+    if program.workload:
+        return comparable(run.own) if run.own else None
+    return None if run.wall_ns is None else ("whole program", run.wall_ns)
 
 
 def _tell_missing_ranges(capture: Capture, plan: Plan) -> None:
