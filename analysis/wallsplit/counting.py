@@ -99,14 +99,9 @@ def _flops(
         return _marked_flops(run, run.arithmetic, counts)
     if unmarked and run.epochs and run.arithmetic.flops_per_epoch is not None:
         if question.whole_trace and alone:
-            what = _times(len(run.epochs), "epoch", run.arithmetic.flops_per_epoch)
-            return len(
-                run.epochs
-            ) * run.arithmetic.flops_per_epoch, f"{what}, epochs as in the manifest: none is marked"
-        return (
-            None,
-            "not known: no epoch or step is marked in the trace, so none can be placed in this window",
-        )
+            count, flops = len(run.epochs), run.arithmetic.flops_per_epoch
+            return count * flops, f"{_times(count, 'epoch', flops)}, epochs as in the manifest: none is marked"
+        return None, "not known: no epoch or step is marked in the trace, so none can be placed in this window"
     return None, "not known: no epoch or step that the manifest describes lies in this window"
 
 

@@ -5,7 +5,7 @@ from wallsplit.analysis import Analysis, Ledger
 
 
 def ledger_label(analysis: Analysis, ledger: Ledger) -> str:
-    """Return the ledger's name within its analysis: `GPU 0`, `GPU 1, process 4711`, `process 12`, `range 3`."""
+    """Return the ledger's name within its analysis: `GPU 0`, `GPU 1, process 4711`, `process 12, at 1.200 s`."""
     same_device = [x for x in analysis.ledgers if x.device == ledger.device and _window(x) == _window(ledger)]
     if ledger.device is None:
         label = f"process {ledger.pid}"

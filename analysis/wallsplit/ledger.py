@@ -11,7 +11,7 @@ from wallsplit.errors import LedgerError
 from wallsplit.intervals import sweep
 
 COMPLETE = 0.99
-"""From this share of covered launches, or kernels, on, a ledger counts as complete (docs/ledger.md, Honesty)."""
+"""From this share of covered launches, or kernels, on, a ledger counts as complete (docs/ledger.md, Completeness)."""
 
 
 def book(activity: Activity, window: Window, *, own_window: bool = False) -> Ledger:

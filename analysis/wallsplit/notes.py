@@ -1,10 +1,11 @@
-"""What a newcomer must know before believing the numbers, one sentence or two each (docs/ledger.md, Honesty)."""
+"""What a newcomer must know before believing the numbers, one sentence or two each."""
 
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from wallsplit.analysis import Ledger, Note, Window
+from wallsplit.breakdowns.anomalies import IS_POLL
 from wallsplit.model import Model
 from wallsplit.text import shorten
 
@@ -53,11 +54,7 @@ def _no_cuda(model: Model) -> Iterator[Note]:
 
 def _failed_calls(model: Model) -> Iterator[Note]:
     failed = model.api_calls.filter(pl.col("return_value") != 0)
-    if failed.is_empty():
-        return
-    # Asking whether an event or a stream is done answers 600, "not ready": an answer, not a failure.
-    polls = (pl.col("return_value") == 600) & (pl.col("api_class") == "sync")
-    counts = failed.filter(~polls).group_by("name", "return_value").len()
+    counts = failed.filter(~IS_POLL).group_by("name", "return_value").len()
     if counts.is_empty():
         return
     named = counts.with_columns(model.names.text(counts["name"]))

@@ -14,8 +14,9 @@ from wallsplit.schema import ANOMALIES
 
 NO_CALL = np.iinfo(np.int64).max
 """The time of the first of no calls."""
-NOT_READY = 600
-"""cudaErrorNotReady: what a query returns while work is under way. An answer, no failure."""
+NOT_READY = 600  # cudaErrorNotReady
+IS_POLL = (pl.col("return_value") == NOT_READY) & (pl.col("api_class") == "sync")
+"""A call that asked whether an event or a stream is done and was told "not ready": an answer, no failure."""
 
 Found = tuple[str, int, str]
 """kind, count, detail: as the columns of `schema.ANOMALIES`."""
@@ -50,8 +51,7 @@ def _numbered(rows: pl.DataFrame, numbers: Numbers, window: Window | None) -> pl
 
 
 def _failed_calls(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
-    poll = (pl.col("return_value") == NOT_READY) & (pl.col("api_class") == "sync")
-    counts = calls.filter(pl.col("return_value") != 0).group_by("name", "return_value", poll.alias("poll")).len()
+    counts = calls.filter(pl.col("return_value") != 0).group_by("name", "return_value", IS_POLL.alias("poll")).len()
     named = counts.with_columns(model.names.text(counts["name"]))
     ordered = named.sort("poll", "len", "name", "return_value", descending=[False, True, False, False])
     for name, code, is_poll, count in ordered.iter_rows():

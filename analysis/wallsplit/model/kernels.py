@@ -6,7 +6,7 @@ from wallsplit.schema import KERNELS, Kernels, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_KERNEL"
 COMMUNICATION = "nccl"
-"""A kernel whose short name starts with this moves data between GPUs (docs/ledger.md, gpu.comm)."""
+"""A kernel whose short name starts with this moves data between GPUs (docs/ledger.md, Accounts)."""
 
 
 def kernels(raw: RawRows, names: NameTable) -> Kernels:

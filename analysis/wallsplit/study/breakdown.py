@@ -62,8 +62,11 @@ def _phases(epoch: Analysis) -> tuple[Cell, ...]:
     step, validation = total.get("step"), total.get("validation", total.get("validation_step"))
     parts: list[int | None] = [*inside, None if step is None else step - sum(ns or 0 for ns in inside), validation]
     rest = wall - (step or 0) - (validation or 0)
-    name = epoch.run.workload if epoch.run and epoch.run.workload else file_name(epoch.path)
-    return (name, wall, *(None if ns is None else ns / wall for ns in (*parts, rest)))
+    return (_name(epoch), wall, *(None if ns is None else ns / wall for ns in (*parts, rest)))
+
+
+def _name(epoch: Analysis) -> str:
+    return epoch.run.workload if epoch.run and epoch.run.workload else file_name(epoch.path)
 
 
 def _totals(epoch: Analysis) -> dict[str, int]:
@@ -85,7 +88,7 @@ def _accounts(epochs: Sequence[Analysis]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for epoch in epochs:
         assert epoch.window is not None
-        name = epoch.run.workload if epoch.run and epoch.run.workload else file_name(epoch.path)
+        name = _name(epoch)
         rows += [(name, epoch.window.wall_ns, share.part.title, share.percent) for share in shares(epoch.ledgers)]
     seconds = published.epoch_seconds("keras-gpu", 32)
     api = f"CUDA calls in total, exposed or not ({published.EPOCH_API_SECONDS:g} s)"

@@ -16,8 +16,6 @@ Status = Literal["measured", "no GPU here", "not installed", "failed"]
 
 LONGEST: Final = 200
 """Epochs of a run, or points of a curve, that a cell keeps; iris trains for 20,000 epochs."""
-
-
 _PLAUSIBLE: Final = range(2**53)  # what a float holds exactly
 
 

@@ -6,11 +6,11 @@ import polars as pl
 
 from wallsplit import published, units
 from wallsplit.figures.drawing import Figure
-from wallsplit.report.document import Cell, Column, Paragraph, Section, Table
+from wallsplit.report.document import Column, Paragraph, Section, Table
 from wallsplit.study.cells import Outcome
 from wallsplit.study.charts import Point, Series, lines
 from wallsplit.study.frames import summary
-from wallsplit.study.tables import PLACES, places
+from wallsplit.study.tables import PLACES, median_or_status, places
 
 KEY = "grid"
 _MEANING = (
@@ -42,7 +42,7 @@ def medians(frame: pl.DataFrame) -> Table:
     batches = frame["batch"].drop_nulls().unique().sort().to_list()
     found = {(row["approach"], row["batch"]): row for row in frame.iter_rows(named=True)}
     names = frame["approach"].unique(maintain_order=True).to_list()
-    rows = tuple((name, *(_median(found.get((name, batch))) for batch in batches)) for name in names)
+    rows = tuple((name, *(median_or_status(found.get((name, batch))) for batch in batches)) for name in names)
     columns = (Column("approach"), *(Column(f"batch {batch:,}", "ns", "not run") for batch in batches))
     return Table("Median time per epoch", columns, rows, len(rows))
 
@@ -115,12 +115,6 @@ def figure(measured: pl.DataFrame) -> Figure:
 
 def _point(row: dict[str, int]) -> Point:
     return Point(row["batch"] or 0, row["median_ns"] / 1e9, row["min_ns"] / 1e9, row["max_ns"] / 1e9)
-
-
-def _median(row: dict[str, Cell] | None) -> Cell:
-    if row is None:
-        return None
-    return row["median_ns"] if row["n"] else row["status"]
 
 
 def _ours(frame: pl.DataFrame, approach: str, batch: int | str) -> int | None:

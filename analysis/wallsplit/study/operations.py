@@ -12,7 +12,7 @@ from wallsplit.study.cells import Outcome
 from wallsplit.study.charts import Point, Series, dots
 from wallsplit.study.frames import summary
 from wallsplit.study.results import records, text, whole
-from wallsplit.study.tables import places
+from wallsplit.study.tables import median_or_status, places
 
 _SCHEMA = {"approach": pl.String, "name": pl.String, "phase": pl.String, "mean_ns": pl.Float64}
 _LIBRARIES = (
@@ -96,7 +96,7 @@ def _ladder(frame: pl.DataFrame, outcomes: Sequence[Outcome], library: str, appr
     own = {row["workload"]: row for row in frame.filter(pl.col("approach") == library).iter_rows(named=True)}
     if not own:
         return None
-    matmul, step = (_median_or_status(own.get(workload)) for workload in ("matmul", "train-step"))
+    matmul, step = (median_or_status(own.get(workload)) for workload in ("matmul", "train-step"))
     in_epoch, epoch = _epoch_step(outcomes, approach)
     ratio = in_epoch / matmul if isinstance(in_epoch, int) and isinstance(matmul, int) and matmul else None
     return library, matmul, step, in_epoch, epoch, ratio
@@ -126,12 +126,6 @@ def _published_ladder() -> list[tuple[Cell, ...]]:
         ("published, GPU", published.MATMUL.gpu_us * 1e3, "about as on the CPU", None, gpu * 1e9, None),
         ("published, CPU", published.MATMUL.cpu_us * 1e3, "about as on the GPU", None, cpu * 1e9, None),
     ]
-
-
-def _median_or_status(row: dict[str, Cell] | None) -> Cell:
-    if row is None:
-        return None
-    return row["median_ns"] if row["n"] else row["status"]
 
 
 def _published(name: str) -> tuple[float | None, float | None]:

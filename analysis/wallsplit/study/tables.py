@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from wallsplit.report.document import Column, Table
+from wallsplit.report.document import Cell, Column, Table
 
 _COLUMNS = {
     "approach": Column("approach"),
@@ -28,3 +28,10 @@ PLACES = ("median_ns", "min_ns", "max_ns", "spread_ratio", "n", "first_epoch_ns"
 def places(caption: str, frame: pl.DataFrame, shown: Sequence[str]) -> Table:
     """Return the named columns of a summary, a row for every place, measured or not."""
     return Table(caption, tuple(_COLUMNS[name] for name in shown), tuple(frame.select(shown).rows()), frame.height)
+
+
+def median_or_status(row: dict[str, Cell] | None) -> Cell:
+    """Return the median of a row of a summary in ns, or why there is none; None where the place was not run."""
+    if row is None:
+        return None
+    return row["median_ns"] if row["n"] else row["status"]
