@@ -1,9 +1,6 @@
 """FLOPs of a window: what is counted, what is measured in it, and what is said about that."""
 
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from builders import TraceBuilder
 from recorded_runs import TRAINING, put_beside
@@ -11,11 +8,6 @@ from wallsplit.analysis import Analysis
 from wallsplit.analyze import analyze
 from wallsplit.arithmetic import LedgerArithmetic, Work
 from wallsplit.manifest import Gpu, RunManifest
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "run.sqlite")
 
 
 def analysed(build: TraceBuilder, manifest: RunManifest = TRAINING, window: str | None = None) -> Analysis:

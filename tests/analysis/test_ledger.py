@@ -32,11 +32,6 @@ def accounts(model: Model, window: Window | None = None) -> dict[str, int | None
     return {name: ns for name, ns in ledger.accounts.items() if ns}
 
 
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
-
-
 @needs_shared_traces
 @pytest.mark.parametrize("name", [name for name in TRACES if ORACLES and (ORACLES / name / "ledger.json").exists()])
 def test_every_figure_equals_the_reference_ledger(name: str) -> None:

@@ -1,7 +1,5 @@
 """Notes: each way in which a trace says less than it seems becomes a sentence, and complete traces get none."""
 
-from pathlib import Path
-
 import pytest
 
 from builders import TraceBuilder
@@ -12,11 +10,6 @@ from wallsplit.model import Model, load
 from wallsplit.notes import notes
 from wallsplit.trace import Trace
 from wallsplit.windows import default_window
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 def texts(model: Model) -> str:

@@ -1,7 +1,5 @@
 """Windows: what each name means, and one sentence that lists what there is when there is no such window."""
 
-from pathlib import Path
-
 import pytest
 
 from builders import TraceBuilder
@@ -10,11 +8,6 @@ from wallsplit.analysis import Window
 from wallsplit.errors import WindowError
 from wallsplit.ledger import book
 from wallsplit.windows import default_window, whole, windows
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 def test_the_cuda_window_spans_calls_and_gpu_work_and_nothing_else(build: TraceBuilder) -> None:

@@ -1,18 +1,9 @@
 """One small trace per kind of anomaly."""
 
-from pathlib import Path
-
-import pytest
-
 from builders import TraceBuilder
 from wallsplit.analysis import Window
 from wallsplit.breakdowns import anomalies
 from wallsplit.model import Model
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 def found(model: Model, window: Window | None = None) -> list[tuple[str, int]]:

@@ -1,7 +1,6 @@
 """Launches by hand, and against a loop over every pair of kernel and call."""
 
 from collections import defaultdict
-from pathlib import Path
 from statistics import mean, median
 
 import pytest
@@ -16,11 +15,6 @@ from wallsplit.model import Model
 
 Figures = tuple[float | None, ...]
 PARTS = ("api", "queue", "kernel", "total")
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 def rows(model: Model, window: Window | None = None) -> list[dict[str, object]]:

@@ -1,7 +1,6 @@
 """The projection by hand, and against a loop over every range, call and operation."""
 
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from statistics import mean
 
@@ -18,11 +17,6 @@ from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels, NvtxRanges
 
 FIGURES = ("count", "gpu_op_count", "projected_total_ns", "range_total_ns", "level_avg", "child_avg")
 Figures = dict[str, tuple[float, ...]]
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 def projection(model: Model, window: Window | None = None) -> Figures:

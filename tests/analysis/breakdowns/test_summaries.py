@@ -23,11 +23,6 @@ FAR = Window("w", 10**9, 10**9 + 1)
 
 
 @pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
-
-
-@pytest.fixture
 def full(build: TraceBuilder) -> Model:
     """A trace with a row for every table."""
     build.api("cudaLaunchKernel", 0, 5, 1).kernel(10, 20, 1, "k").range("step", 0, 50).osrt("poll", 0, 9)

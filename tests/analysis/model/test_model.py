@@ -2,7 +2,6 @@
 
 import csv
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from wallsplit.model.api_classes import api_class, normalised
 from wallsplit.model.names import UNNAMED
 from wallsplit.schema import MEMORY_OPERATIONS
 from wallsplit.trace import Trace
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> TraceBuilder:
-    return TraceBuilder(tmp_path / "t.sqlite")
 
 
 @needs_shared_traces
