@@ -32,7 +32,11 @@ class CompressedImages:
 
 
 def run(context: RunContext) -> Result:
-    """Train the MNIST MLP from a DataLoader over slow samples."""
+    """Train the MNIST MLP from a DataLoader over slow samples.
+
+    Raises:
+        WallsplitError: memory is to be pinned on a CPU.
+    """
     batch, workers, pinned = context.integer("batch"), context.integer("workers"), context.flag("pin_memory")
     if pinned and context.device == "cpu":
         raise WallsplitError("pin_memory=true: only memory that a GPU reads is pinned; add device=cuda")

@@ -17,7 +17,11 @@ LAYERS = (784, *[16] * 8, 10)  # deep and narrow: many operations, little in eac
 
 
 def run(context: RunContext) -> Result:
-    """Train a deep, narrow MLP on whole batches that are on the device already."""
+    """Train a deep, narrow MLP on whole batches that are on the device already.
+
+    Raises:
+        WallsplitError: a CUDA graph is wanted on a CPU.
+    """
     batch, graphed, marks = context.integer("batch"), context.flag("cuda_graph"), context.marks
     if graphed and context.device == "cpu":
         raise WallsplitError("cuda_graph=true: a CPU has no CUDA graphs; add device=cuda, or try a bigger batch")

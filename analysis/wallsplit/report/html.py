@@ -8,7 +8,6 @@ from importlib.resources import files
 from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
 
 from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
@@ -31,13 +30,7 @@ def html(report: Report) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     template = _environment().get_template("report.html.jinja")
-    page = template.render(
-        report=report,
-        style=Markup(style),  # noqa: S704 - our own files, and escaped they would not match their hashes
-        script=Markup(script),  # noqa: S704
-        policy=policy,
-        version=__version__,
-    )
+    page = template.render(report=report, style=style, script=script, policy=policy, version=__version__)
     return page if page.endswith("\n") else f"{page}\n"
 
 
