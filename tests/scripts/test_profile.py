@@ -15,10 +15,12 @@ from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
 from processes import alive, pid_in
 from wallsplit import manifest
+from wallsplit.manifest import Baseline, Generator, RunManifest
 from wallsplit.nvml import from_csv
 from wallsplit_scripts import nvml, recording, supervise
 from wallsplit_scripts.profile import default_name, profile
-from wallsplit_scripts.recording import SUFFIXES
+from wallsplit_scripts.recording import SUFFIXES, Program, Run
+from wallsplit_scripts.supervise import Ended
 from wallsplit_workloads import __main__ as workload_main
 from wallsplit_workloads import machine
 from workload_runs import small_set
@@ -146,6 +148,14 @@ def test_baseline_runs_alternate_with_as_many_profiled_ones(tmp_path: Path, trac
     assert baseline.figure == "whole program"
     assert len(baseline.wall_ns) == 2
     assert baseline.profiled_wall_ns == (5000, 5000)  # what the export says its capture lasted
+
+
+def test_a_workload_without_epochs_is_compared_by_its_whole_run() -> None:
+    def ran(wall_ns: int) -> Run:
+        return Run(Ended(0), RunManifest(Generator("wallsplit", "0"), wall_ns=wall_ns))
+
+    found = recording._baseline(Program(("python",), "pool"), profiled=[ran(9)], plain=[ran(7)])
+    assert found == Baseline("whole run", (7,), (9,))
 
 
 def test_a_program_that_failed_is_not_run_again(tmp_path: Path, traces: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wallsplit.errors import TraceError
+from wallsplit.trace.identify import SQLITE_MAGIC, page_size
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -46,7 +47,7 @@ class PageFile:
         if not _is_readable(header):
             self._file.close()
             raise UnreadableError(f"{path} has a format of another kind")
-        self.page_size = _page_size(header)
+        self.page_size = page_size(header)
         self.usable_size = self.page_size - header[20]
         self.page_count = os.fstat(self._file.fileno()).st_size // self.page_size
         self._used = np.zeros(self.page_count + 1, np.bool_)
@@ -165,9 +166,9 @@ class PageFile:
 
 def _is_readable(header: bytes) -> bool:
     """Whether this is a format we know: what https://www.sqlite.org/fileformat2.html#the_database_header allows."""
-    if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
+    if len(header) < _HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
         return False
-    size, schema_format, encoding = _page_size(header), int.from_bytes(header[44:48]), int.from_bytes(header[56:60])
+    size, schema_format, encoding = page_size(header), int.from_bytes(header[44:48]), int.from_bytes(header[56:60])
     return (
         512 <= size <= 65536
         and size & (size - 1) == 0
@@ -177,8 +178,3 @@ def _is_readable(header: bytes) -> bool:
         and 1 <= schema_format <= 4
         and encoding == 1  # UTF-8
     )
-
-
-def _page_size(header: bytes) -> int:
-    size = int.from_bytes(header[16:18])
-    return 65536 if size == 1 else size

@@ -61,6 +61,12 @@ def _what_it_is_instead(path: Path, header: bytes) -> str:
     return f"{path}: is not an SQLite file; give an nsys export (nsys export --type sqlite)"
 
 
+def page_size(header: bytes) -> int:
+    """Return the size in bytes of an SQLite file's pages, as its first 100 bytes state it; 65,536 is written as 1."""
+    size = int.from_bytes(header[16:18])
+    return 65536 if size == 1 else size
+
+
 def journal(path: Path) -> Path | None:
     """Return the journal beside an SQLite file that holds a part of the database; None where the file is all of it."""
     for suffix in ("-wal", "-journal"):
@@ -74,13 +80,11 @@ def journal(path: Path) -> Path | None:
 def _check_length(path: Path, header: bytes) -> None:
     if len(header) < 100:
         raise TraceError(f"{path}: is truncated (only {len(header)} bytes); export the report again")
-    page_size = int.from_bytes(header[16:18], "big")
-    page_size = 65536 if page_size == 1 else page_size
-    pages = int.from_bytes(header[28:32], "big")
+    whole = int.from_bytes(header[28:32]) * page_size(header)
     # The page count is only kept up to date by writers that also copy the change counter to byte 92.
     trusted = header[24:28] == header[92:96]
     size = path.stat().st_size
-    if trusted and pages * page_size > size:
+    if trusted and whole > size:
         raise TraceError(
-            f"{path}: is truncated ({size:,} of {pages * page_size:,} bytes); copy it again or export the report again"
+            f"{path}: is truncated ({size:,} of {whole:,} bytes); copy it again or export the report again"
         )
