@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wallsplit_scripts.main import COMMANDS, cli, load
+from wallsplit_scripts.main import COMMANDS, HELP_OPTIONS, cli, load
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 WIDTH = 100
@@ -22,7 +22,13 @@ def reference() -> str:
 
 
 def _section(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    context = click.Context(
+        command,
+        info_name=name,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=HELP_OPTIONS,
+    )
     return f"## {name}\n\n```\n{command.get_help(context).rstrip()}\n```\n"
 
 

@@ -22,6 +22,7 @@ COMMANDS = (
     ("doctor", "wallsplit_scripts.doctor:doctor", "Tell what is installed here, and what each lack costs."),
 )
 INTERRUPTED = 130
+HELP_OPTIONS = ["-h", "--help"]  # of every command, alone or in the group: Click keeps those of its first call
 
 
 class _Commands(click.Group):
@@ -41,7 +42,7 @@ class _Commands(click.Group):
             formatter.write_dl([(name, summary) for name, _, summary in COMMANDS])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands)
 @click.version_option(wallsplit.__version__, prog_name="wallsplit")
 def cli() -> None:
     """Where every nanosecond of a training run's wall time went, from an Nsight Systems trace."""
@@ -58,7 +59,9 @@ def load(place: str) -> click.Command:
 def run(command: click.Command, arguments: Sequence[str] | None = None, name: str = "wallsplit") -> int:
     """The exit code of the command; what a user can act on becomes one line on stderr and exit code 1."""
     try:
-        code = command.main(args=arguments and list(arguments), prog_name=name, standalone_mode=False)
+        code = command.main(
+            args=arguments and list(arguments), prog_name=name, standalone_mode=False, help_option_names=HELP_OPTIONS
+        )
     except WallsplitError as error:
         say(str(error))
         return 1
