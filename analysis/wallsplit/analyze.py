@@ -42,7 +42,7 @@ def analyze(
     trace = Trace.open(path)
     model = load(trace)
     parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
-    selected = whole(parts, window or parts[0].name) if parts else None
+    selected = whole(parts) if parts else None
     recorded = recorded_run(shown_as or path)
     question = Question(recorded.manifest, flops, peak_flops_per_s, whole_trace=window is None)
     model.correlation  # noqa: B018  made here: both threads need it

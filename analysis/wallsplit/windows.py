@@ -19,7 +19,7 @@ NAMES_LISTED = 8
 
 def default_window(model: Model) -> Window | None:
     """Return `cuda` where the trace has CUDA rows, else `nvtx`, else `capture`; None where it has none of them."""
-    return _cuda(model) or _nvtx(model) or _capture(model)
+    return _cuda(model) or _nvtx_or_capture(model)
 
 
 def windows(model: Model, spec: str) -> tuple[Window, ...]:
@@ -30,7 +30,7 @@ def windows(model: Model, spec: str) -> tuple[Window, ...]:
     """
     if spec.startswith("nvtx:"):
         return _ranges(model, spec.removeprefix("nvtx:"))
-    named = {"cuda": _cuda, "nvtx": _nvtx, "capture": _capture}
+    named = {"cuda": _cuda, "nvtx": _nvtx_or_capture, "capture": _capture}
     if spec in named:
         window = named[spec](model)
         if window is None:
@@ -39,9 +39,9 @@ def windows(model: Model, spec: str) -> tuple[Window, ...]:
     return (_between(model, spec),)
 
 
-def whole(parts: tuple[Window, ...], spec: str) -> Window:
-    """Return the window from the first start to the last end of `parts`."""
-    return Window(spec, min(w.start_ns for w in parts), max(w.end_ns for w in parts))
+def whole(parts: tuple[Window, ...]) -> Window:
+    """Return the window from the first start to the last end of `parts`, which bear one name."""
+    return Window(parts[0].name, min(w.start_ns for w in parts), max(w.end_ns for w in parts))
 
 
 def _cuda(model: Model) -> Window | None:
@@ -50,6 +50,10 @@ def _cuda(model: Model) -> Window | None:
 
 def _nvtx(model: Model) -> Window | None:
     return _window("nvtx", span(model.nvtx.filter(~pl.col("is_library"))))
+
+
+def _nvtx_or_capture(model: Model) -> Window | None:
+    return _nvtx(model) or _capture(model)
 
 
 def _capture(model: Model) -> Window | None:

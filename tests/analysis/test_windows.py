@@ -24,6 +24,10 @@ def test_without_cuda_and_ranges_the_capture_is_the_window(build: TraceBuilder) 
     assert default_window(build.osrt("poll", 5, 9).duration(1_000).model()) == Window("capture", 0, 1_000)
 
 
+def test_asked_for_ranges_that_are_not_there_the_window_is_the_capture_and_says_so(build: TraceBuilder) -> None:
+    assert windows(build.kernel(5, 9).duration(1_000).model(), "nvtx") == (Window("capture", 0, 1_000),)
+
+
 def test_a_trace_with_nothing_to_measure_has_no_window_but_is_no_error(build: TraceBuilder) -> None:
     assert default_window(build.osrt("poll", 5, 9).model()) is None
 
@@ -81,7 +85,7 @@ def test_a_range_that_occurs_often_gives_one_ledger_each_and_they_add_up(build: 
     (activity,) = activities(model)
     one, two = (book(activity, w).accounts["gpu.kernel"] for w in parts)
     assert (one, two) == (5, 15)
-    assert book(activity, whole(parts, "nvtx:step")).accounts["gpu.kernel"] == 20
+    assert book(activity, whole(parts)).accounts["gpu.kernel"] == 20
 
 
 def test_ranges_without_length_make_no_window_but_are_not_unknown(build: TraceBuilder) -> None:
