@@ -9,8 +9,10 @@ import polars as pl
 from recorded_runs import with_run
 from wallsplit import schema
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
-from wallsplit.analysis import Analysis, Exposure, Ledger, Note, Window
-from wallsplit.headline import headline
+from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Exposure, Ledger, Window
+from wallsplit.note import Note
+from wallsplit.words.headline import headline
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from wallsplit.analysis import Analysis, Ledger
-from wallsplit.arithmetic import LedgerArithmetic, Peak, Work
-from wallsplit.manifest import (
+from wallsplit.analysis import Analysis
+from wallsplit.arithmetic.work import LedgerArithmetic, Peak, Work
+from wallsplit.ledger.ledger import Ledger
+from wallsplit.run.manifest import (
     Arithmetic,
     Baseline,
     Capture,
@@ -22,8 +23,8 @@ from wallsplit.manifest import (
     sha256,
     to_json,
 )
-from wallsplit.nvml import NvmlSummary
-from wallsplit.perturbation import Perturbation
+from wallsplit.run.nvml import NvmlSummary
+from wallsplit.run.perturbation import Perturbation
 
 TRAINING = RunManifest(
     Generator("wallsplit", "0.1.0"),

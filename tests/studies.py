@@ -1,7 +1,7 @@
 """Outcomes of a study, written out for tests."""
 
-from wallsplit.manifest import Cpu, Data, Epoch, Generator, RunManifest, Scalar, Steps
-from wallsplit.study.cells import Cell, Outcome, Part, measured
+from wallsplit.run.manifest import Cpu, Data, Epoch, Generator, RunManifest, Scalar, Steps
+from wallsplit_study.cells import Cell, Outcome, Part, measured
 
 IDENTITY = {"python": "3.11", "processor": "a processor"}
 

@@ -7,18 +7,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = {"wallsplit": "analysis", "wallsplit_workloads": "workloads", "wallsplit_scripts": "scripts"}
+PACKAGES = {
+    "wallsplit": "analysis",
+    "wallsplit_workloads": "workloads",
+    "wallsplit_study": "workloads",
+    "wallsplit_scripts": "scripts",
+}
 LAYERS = (  # a module may import from its own layer and those below it
-    ("errors", "accounts", "units", "text", "decoding", "intervals"),
-    ("schema", "manifest", "nvml", "perturbation"),
-    ("trace",),
-    ("model", "correlation"),
-    ("arithmetic", "analysis", "activity", "ledger", "windows", "labels", "parts"),
-    ("breakdowns", "headline", "notes", "counting", "peaks", "overhead", "recorded_run"),
-    ("analyze",),
+    ("errors", "units", "text", "intervals", "accounts", "note"),
+    ("schema",),
+    ("trace", "run"),
+    ("model",),
+    ("ledger",),
+    ("arithmetic", "breakdowns", "why"),
+    ("analysis",),
+    ("words",),
+    ("pipeline",),
     ("figures",),
     ("report",),
-    ("published", "study"),
 )
 HEAVY = {"click", "subprocess", "matplotlib", "tensorflow", "jax", "torch", "cupy", "gensim", "keras", "sklearn"}
 
@@ -49,6 +55,7 @@ def imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
     [
         ("wallsplit", {"wallsplit"}),
         ("wallsplit_workloads", {"wallsplit", "wallsplit_workloads"}),
+        ("wallsplit_study", {"wallsplit", "wallsplit_workloads", "wallsplit_study"}),
         ("wallsplit_scripts", set(PACKAGES)),
     ],
 )

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from wallsplit.analyze import analyze
-from wallsplit.published import PEAK_FLOPS
+from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
+from wallsplit_study.published import PEAK_FLOPS
 from wallsplit_workloads import mlp
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wallsplit.manifest import RunManifest, read
+from wallsplit.run.manifest import RunManifest, read
 from wallsplit_workloads import data
 
 ROOT = Path(__file__).resolve().parents[1]

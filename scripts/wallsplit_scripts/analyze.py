@@ -132,8 +132,8 @@ def _analyze_one(
     trace: Path, *, window: str | None, flops: int | None, peak_flops_per_s: int | None, nsys: str | None
 ) -> "Outcome":
     from wallsplit.analysis import Failure
-    from wallsplit.analyze import analyze as analysis_of
     from wallsplit.errors import WallsplitError
+    from wallsplit.pipeline import analyze as analysis_of
     from wallsplit.trace.identify import REPORT_SUFFIXES
     from wallsplit_scripts.cache import cached_export
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wallsplit.errors import CaptureError
-from wallsplit.manifest import sha256
+from wallsplit.run.manifest import sha256
 from wallsplit_scripts import nsys
 
 

@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
-from wallsplit import manifest, units
+from wallsplit import units
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
-from wallsplit.manifest import Scalar
-from wallsplit.study import cells
-from wallsplit.study.cells import Cell, Outcome
-from wallsplit.study.report import name
+from wallsplit.run import manifest
+from wallsplit.run.manifest import Scalar
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.study_plan import recorded
 from wallsplit_scripts.supervise import supervise
+from wallsplit_study import cells
+from wallsplit_study.cells import Cell, Outcome
+from wallsplit_study.report import name
 from wallsplit_workloads import WORKLOADS, machine
 from wallsplit_workloads.running import extra_of, require, versions
 from wallsplit_workloads.workload import Workload, device_of, find, resolve

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from wallsplit.nvml import NvmlSample
+from wallsplit.run.nvml import NvmlSample
 
 PERIOD_S = 0.1  # NVML itself averages utilisation over 1/6 s to 1 s
 

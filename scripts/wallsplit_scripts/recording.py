@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 import wallsplit
-from wallsplit import manifest
 from wallsplit.errors import CaptureError, ManifestError
-from wallsplit.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
-from wallsplit.nvml import NvmlSample, energy_joules, to_csv
-from wallsplit.perturbation import comparable
+from wallsplit.run import manifest
+from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
+from wallsplit.run.nvml import NvmlSample, energy_joules, to_csv
+from wallsplit.run.perturbation import comparable
 from wallsplit_scripts import arrived, nsys, nvml
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.nsys import CaptureOptions, Nsys

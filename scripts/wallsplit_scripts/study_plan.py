@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wallsplit.study.cells import Cell, Part
+from wallsplit_study.cells import Cell, Part
 from wallsplit_workloads import WORKLOADS
 from wallsplit_workloads.workload import find
 

@@ -11,9 +11,6 @@ import click
 from wallsplit.analysis import Analysis
 from wallsplit.errors import CaptureError, WallsplitError
 from wallsplit.report.writing import write
-from wallsplit.study import report
-from wallsplit.study.breakdown import last_epoch
-from wallsplit.study.cells import Cell, Part
 from wallsplit_scripts import nsys
 from wallsplit_scripts.measuring import CELLS, Interrupted, lacking, load, measure
 from wallsplit_scripts.messages import say
@@ -21,6 +18,9 @@ from wallsplit_scripts.nsys import CaptureOptions
 from wallsplit_scripts.profile import workload_program
 from wallsplit_scripts.recording import Plan, record
 from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, Wish, plan
+from wallsplit_study import report
+from wallsplit_study.breakdown import last_epoch
+from wallsplit_study.cells import Cell, Part
 from wallsplit_workloads.workload import nearest
 
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from wallsplit.nvml import COLUMNS
+from wallsplit.run.nvml import COLUMNS
 from wallsplit_scripts.recording import SUFFIXES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capturing.md").read_text(encoding="utf-8")

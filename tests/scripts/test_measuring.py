@@ -4,9 +4,9 @@ import pytest
 
 from studies import IDENTITY, absent, cell, failed, place
 from wallsplit.errors import ReportError
-from wallsplit.study.cells import Cell, Outcome, to_line
 from wallsplit_scripts import measuring
 from wallsplit_scripts.measuring import append, lacking, load, measure, run
+from wallsplit_study.cells import Cell, Outcome, to_line
 from wallsplit_workloads import machine
 from workload_runs import small_set
 

@@ -3,7 +3,7 @@ import threading
 
 from fake_nvml import FakeNvml, NVMLError
 from processes import wait_until
-from wallsplit.nvml import NvmlSample
+from wallsplit.run.nvml import NvmlSample
 from wallsplit_scripts import nvml
 from wallsplit_scripts.nvml import Sampler
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
 from processes import alive, pid_in
-from wallsplit import manifest
-from wallsplit.manifest import Baseline, Generator, RunManifest
-from wallsplit.nvml import from_csv
+from wallsplit.run import manifest
+from wallsplit.run.manifest import Baseline, Generator, RunManifest
+from wallsplit.run.nvml import from_csv
 from wallsplit_scripts import nvml, recording, supervise
 from wallsplit_scripts.profile import default_name, profile
 from wallsplit_scripts.recording import SUFFIXES, Program, Run

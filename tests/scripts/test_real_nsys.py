@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from processes import pid_in, wait_until
-from wallsplit import manifest
 from wallsplit.errors import CaptureError
+from wallsplit.run import manifest
 from wallsplit_scripts import arrived, nsys
 from wallsplit_scripts.cache import cached_export
 from workload_runs import need

@@ -3,8 +3,8 @@ from typing import get_args
 
 import pytest
 
-from wallsplit.study.cells import Part, key
 from wallsplit_scripts.study_plan import APPROACHES, Wish, plan, recorded
+from wallsplit_study.cells import Part, key
 from wallsplit_workloads import WORKLOADS
 from wallsplit_workloads.workload import find, resolve
 

@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from fake_nsys import fake_nsys
 from processes import alive, wait_until
-from wallsplit.study.cells import from_line
 from wallsplit_scripts.main import run as run_command
 from wallsplit_scripts.supervise import descendants
 from wallsplit_scripts.sweep import sweep
+from wallsplit_study.cells import from_line
 from workload_runs import need, small_set
 
 pytestmark = [

@@ -12,13 +12,13 @@ import pytest
 
 from samples import numpy_loop, reconstruct_keras_gpu, record_numpy_loop
 from samples.nsys_tables import write
-from wallsplit.activity import activities
-from wallsplit.analysis import Ledger
 from wallsplit.errors import CaptureError
-from wallsplit.ledger import book
+from wallsplit.ledger.activity import activities
+from wallsplit.ledger.booking import book
+from wallsplit.ledger.ledger import Ledger
+from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
 from wallsplit.trace import Trace
-from wallsplit.windows import default_window
 
 KERAS, NUMPY = reconstruct_keras_gpu.TARGET, record_numpy_loop.TARGET
 MS = 1_000_000

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Data, Steps
+from wallsplit.run.manifest import Data, Steps
 from wallsplit_workloads import data
 from workload_runs import small_set
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wallsplit.manifest import RunManifest, Steps
+from wallsplit.run.manifest import RunManifest, Steps
 from workload_runs import need, run, small_set
 
 pytestmark = pytest.mark.frameworks

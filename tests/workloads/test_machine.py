@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Gpu
+from wallsplit.run.manifest import Gpu
 from wallsplit_workloads import machine
 from wallsplit_workloads.machine import describe_cpu
 

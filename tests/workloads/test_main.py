@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wallsplit.manifest import Steps, read
+from wallsplit.run.manifest import Steps, read
 from wallsplit_workloads.__main__ import REFUSED, main
 from workload_runs import need, small_set
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wallsplit.manifest import Epoch, Scalar
+from wallsplit.run.manifest import Epoch, Scalar
 from wallsplit_workloads import mlp, mnist_numpy, mnist_numpy_sample
 from wallsplit_workloads.data import mnist
 from wallsplit_workloads.training import Trainer, progress_line, train

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Scalar
+from wallsplit.run.manifest import Scalar
 from wallsplit_workloads.workload import Parameter, Result, Workload, batch, device_of, find, resolve
 
 WHOLE = Parameter("batch", int, 32, "", minimum=1, maximum=64)

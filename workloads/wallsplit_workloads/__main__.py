@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import to_json
+from wallsplit.run.manifest import to_json
 from wallsplit_workloads import WORKLOADS, running
 from wallsplit_workloads.workload import find, resolve
 

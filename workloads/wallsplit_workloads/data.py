@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Data, Steps
+from wallsplit.run.manifest import Data, Steps
 
 SAMPLES, PIXELS, CLASSES = 60_000, 784, 10
 VALIDATION_RATIO = 0.2  # the last 20 %, as Keras' validation_split takes them

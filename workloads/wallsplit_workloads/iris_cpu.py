@@ -5,7 +5,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
-from wallsplit.manifest import Data, Epoch, Steps
+from wallsplit.run.manifest import Data, Epoch, Steps
 from wallsplit_workloads import mlp, torch_training, workload
 from wallsplit_workloads.training import progress_line
 from wallsplit_workloads.workload import Parameter, Result, RunContext, Workload

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from wallsplit.arithmetic import LANES_PER_SM
+from wallsplit.arithmetic.work import LANES_PER_SM
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Cpu, Gpu
+from wallsplit.run.manifest import Cpu, Gpu
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MAX_CLOCK = Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")

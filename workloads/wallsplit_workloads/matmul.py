@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wallsplit.manifest import Arithmetic, Steps
+from wallsplit.run.manifest import Arithmetic, Steps
 from wallsplit_workloads import mlp, workload
 from wallsplit_workloads.arrays import BACKEND, arrays
 from wallsplit_workloads.machine import native_threads

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wallsplit.manifest import Arithmetic, ModelShape
+from wallsplit.run.manifest import Arithmetic, ModelShape
 
 LAYERS = (784, 128, 10)
 Array = Any  # of whichever library xp is

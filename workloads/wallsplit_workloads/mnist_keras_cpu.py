@@ -5,7 +5,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Epoch
+from wallsplit.run.manifest import Epoch
 from wallsplit_workloads import mlp
 from wallsplit_workloads.data import mnist
 from wallsplit_workloads.machine import native_threads

@@ -4,7 +4,7 @@ import multiprocessing
 from collections.abc import Mapping
 from time import perf_counter_ns
 
-from wallsplit.manifest import Scalar
+from wallsplit.run.manifest import Scalar
 from wallsplit_workloads import mlp, mnist_jax_cpu, mnist_keras_cpu, mnist_numpy
 from wallsplit_workloads.mnist_jax_vmap import MODELS, rates
 from wallsplit_workloads.mnist_numpy import PARAMETERS

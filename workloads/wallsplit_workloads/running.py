@@ -8,7 +8,7 @@ from typing import Final
 
 import wallsplit
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Generator, RunManifest, Scalar
+from wallsplit.run.manifest import Generator, RunManifest, Scalar
 from wallsplit_workloads import machine
 from wallsplit_workloads.marks import Marks
 from wallsplit_workloads.workload import RunContext, Workload, device_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from time import perf_counter_ns
 
-from wallsplit.manifest import Epoch
+from wallsplit.run.manifest import Epoch
 from wallsplit_workloads.training import progress_line
 from wallsplit_workloads.workload import RunContext
 

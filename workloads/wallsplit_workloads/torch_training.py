@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Epoch
+from wallsplit.run.manifest import Epoch
 from wallsplit_workloads.marks import Marks
 from wallsplit_workloads.training import progress_line
 from wallsplit_workloads.workload import RunContext

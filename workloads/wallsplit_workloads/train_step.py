@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wallsplit.manifest import Steps
+from wallsplit.run.manifest import Steps
 from wallsplit_workloads import mlp
 from wallsplit_workloads.arrays import arrays
 from wallsplit_workloads.machine import native_threads

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wallsplit.manifest import Epoch
+from wallsplit.run.manifest import Epoch
 from wallsplit_workloads.data import Split
 from wallsplit_workloads.mlp import Array, Weights, one_hot
 from wallsplit_workloads.workload import RunContext

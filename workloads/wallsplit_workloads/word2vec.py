@@ -3,7 +3,7 @@
 from time import perf_counter_ns
 from typing import Any
 
-from wallsplit.manifest import Data, Epoch, Steps
+from wallsplit.run.manifest import Data, Epoch, Steps
 from wallsplit_workloads import workload
 from wallsplit_workloads.data import zipf_corpus
 from wallsplit_workloads.machine import native_threads

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wallsplit.errors import WallsplitError
-from wallsplit.manifest import Arithmetic, Data, Epoch, ModelShape, Scalar, Steps
+from wallsplit.run.manifest import Arithmetic, Data, Epoch, ModelShape, Scalar, Steps
 from wallsplit_workloads.marks import Marks
 
 Device = Literal["cpu", "gpu"]

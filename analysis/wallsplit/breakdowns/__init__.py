@@ -3,7 +3,6 @@
 import polars as pl
 
 from wallsplit import schema
-from wallsplit.analysis import Window
 from wallsplit.breakdowns import (
     anomalies,
     api_summary,
@@ -17,6 +16,7 @@ from wallsplit.breakdowns import (
     osrt_summary,
 )
 from wallsplit.breakdowns.breakdown import Breakdown
+from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 
 __all__ = ["BREAKDOWNS", "Breakdown", "tables"]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from wallsplit.analysis import Window
 from wallsplit.breakdowns.statistics import overlapping
-from wallsplit.correlation import Correlation, Numbers
 from wallsplit.intervals import Times
+from wallsplit.ledger.ledger import Window
+from wallsplit.model.correlation import Correlation, Numbers
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
 

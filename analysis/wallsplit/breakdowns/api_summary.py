@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from wallsplit.analysis import Window
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
+from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from wallsplit.analysis import Window
+from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import polars as pl
 
-from wallsplit.analysis import Window
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
 from wallsplit.breakdowns.slices import Ints
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, statistics_of
-from wallsplit.correlation import Numbers
+from wallsplit.ledger.ledger import Window
+from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from wallsplit.analysis import Window
 from wallsplit.errors import TraceError
+from wallsplit.ledger.ledger import Window
 
 MOST = 1 << 63
 DURATION = pl.col("end") - pl.col("start")

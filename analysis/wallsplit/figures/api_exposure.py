@@ -1,8 +1,9 @@
 """How much of each class of CUDA calls the GPU's work hid."""
 
-from wallsplit.analysis import Analysis, Exposure
+from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import Figure, stacked
+from wallsplit.ledger.ledger import Exposure
 
 
 def api_exposure(analysis: Analysis) -> Figure | None:

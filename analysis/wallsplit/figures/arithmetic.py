@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
-from wallsplit.arithmetic import Work
+from wallsplit.arithmetic.work import Work
 from wallsplit.figures.drawing import COLOURS, Figure, axes, canvas
-from wallsplit.labels import ledger_label
+from wallsplit.words.labels import ledger_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

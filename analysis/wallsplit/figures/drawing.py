@@ -8,22 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from wallsplit import __version__
+from wallsplit.accounts import PARTS
 from wallsplit.figures.bars import Bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-COLOURS = {  # Okabe and Ito's palette, which people with any colour vision tell apart
-    "computing": "#0072b2",
-    "communicating": "#cc79a7",
-    "copying": "#009e73",
-    "cuda": "#e69f00",
-    "host": "#8b929b",
-    "hidden": "#56b4e9",
-    "exposed": "#d55e00",
-}
-HATCHES = {"cuda": "\\\\\\", "host": "///", "exposed": "///"}  # so that colour is not all that tells
+COLOURS = {part.key: part.light for part in PARTS} | {"hidden": "#56b4e9", "exposed": "#d55e00"}
+HATCHES = {part.key: part.hatch for part in PARTS if part.hatch} | {"exposed": "///"}
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"
 _WIDTH_INCHES = 8.0

@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-from wallsplit.analysis import Analysis, Ledger
+from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import HEADLINE, Figure, stacked
-from wallsplit.headline import Share, shares
-from wallsplit.labels import ledger_label
+from wallsplit.ledger.ledger import Ledger
+from wallsplit.words.headline import Share, shares
+from wallsplit.words.labels import ledger_label
 
 MOST = 16
 """Bars of one figure: more say less."""
-_NO_CLAIM = {"cuda": "CUDA calls", "host": "host code"}  # titles where it is not known whether the GPU was idle
 
 
 def ledger(analysis: Analysis) -> Figure | None:
@@ -31,12 +31,12 @@ def ledger(analysis: Analysis) -> Figure | None:
 
 
 def bar(label: str, ledger: Ledger) -> Bar:
-    """Return a ledger as a bar of the headline's five parts."""
+    """Return a ledger as a bar of the headline's parts."""
     return Bar(label, tuple(_segment(ledger, share) for share in shares([ledger])))
 
 
 def _segment(ledger: Ledger, share: Share) -> Segment:
-    title = share.part.title if ledger.device is not None else _NO_CLAIM.get(share.part.key, share.part.title)
+    title = share.part.title if ledger.device is not None else share.part.without_device or share.part.title
     return Segment(share.part.key, title, share.time_ns, _bound(ledger, share))
 
 

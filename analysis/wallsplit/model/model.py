@@ -5,9 +5,9 @@ from functools import cached_property
 
 import polars as pl
 
-from wallsplit.correlation import Correlation
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
+from wallsplit.model.correlation import Correlation
 from wallsplit.model.gpus import gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from wallsplit.analysis import Note
 from wallsplit.figures.drawing import Figure
+from wallsplit.note import Note
 
 Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
 """What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100."""

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from wallsplit import __version__
+from wallsplit.accounts import PARTS
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import Link, Report
@@ -24,7 +25,7 @@ _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b)")
 
 def html(report: Report) -> str:
     """Return the page; equal reports give equal text."""
-    style, script = _asset("style.css"), _asset("sort.js")
+    style, script = f"{_part_colours()}{_asset('style.css')}", _asset("sort.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -62,6 +63,14 @@ def _environment() -> Environment:
 @cache
 def _asset(name: str) -> str:
     return (files("wallsplit.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _part_colours() -> str:
+    """Return the colours of the parts (accounts.py) as CSS variables, and a class for each."""
+    light = " ".join(f"--{part.key}: {part.light};" for part in PARTS)
+    dark = " ".join(f"--{part.key}: {part.dark};" for part in PARTS)
+    classes = "\n".join(f".c-{part.key} {{ fill: var(--{part.key}); }}" for part in PARTS)
+    return f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{classes}\n"
 
 
 def _inert(value: object) -> object:

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from wallsplit.analysis import Analysis, Ledger, Note
+from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bars
 from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar
-from wallsplit.labels import ledger_label
+from wallsplit.ledger.ledger import Ledger
+from wallsplit.note import Note
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
 from wallsplit.report.sections.remarks import BANNER
 from wallsplit.text import file_name, for_people, visible
+from wallsplit.words.labels import ledger_label
 
 STEM = "index"
 

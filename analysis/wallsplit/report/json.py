@@ -8,10 +8,11 @@ from typing import Any
 
 from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
-from wallsplit.analysis import Analysis, Failure, Ledger, Outcome, Window
-from wallsplit.arithmetic import LedgerArithmetic, Work
-from wallsplit.manifest import to_value
+from wallsplit.analysis import Analysis, Failure, Outcome
+from wallsplit.arithmetic.work import LedgerArithmetic, Work
+from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.report.sections.remarks import all_notes
+from wallsplit.run.manifest import to_value
 
 SCHEMA_VERSION = 1
 TABLES = (

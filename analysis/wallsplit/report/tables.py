@@ -6,7 +6,8 @@ from typing import Literal
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
-from wallsplit.analysis import Analysis, Ledger
+from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.writing import File
 from wallsplit.text import SPREADSHEET_FORMULA
 

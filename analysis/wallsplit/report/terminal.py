@@ -8,7 +8,7 @@ from rich.constrain import Constrain
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS
+from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS, PARTS
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Remarks, Report, Section, Table
@@ -25,15 +25,9 @@ _COLUMNS = {  # what fits of the tables of a section; the first column takes the
     "kernel_summary": ("kernel", "total", "of listed", "count", "median"),
     "nvtx_summary": ("range", "total", "count", "median", "max"),
 }
-_GLYPHS = {"computing": "█", "communicating": "▓", "copying": "▒", "cuda": "░", "host": "·"}
-_ASCII_GLYPHS = {"computing": "#", "communicating": "%", "copying": "+", "cuda": "=", "host": "."}
-_STYLES = {
-    "computing": "blue",
-    "communicating": "magenta",
-    "copying": "green",
-    "cuda": "yellow",
-    "host": "bright_black",
-}
+_GLYPHS = {part.key: part.glyph for part in PARTS}
+_ASCII_GLYPHS = {part.key: part.ascii_glyph for part in PARTS}
+_STYLES = {part.key: part.terminal for part in PARTS}
 _BAR_WIDTH = 24
 _ASCII = str.maketrans(
     {"≥": ">=", "≤": "<=", "≠": "!=", "–": "-", "−": "-", "…": "...", "µ": "u", "“": '"', "”": '"', "×": "x", "÷": "/"}

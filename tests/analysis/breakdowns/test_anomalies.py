@@ -1,8 +1,8 @@
 """One small trace per kind of anomaly."""
 
 from builders import TraceBuilder
-from wallsplit.analysis import Window
 from wallsplit.breakdowns import anomalies
+from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 
 

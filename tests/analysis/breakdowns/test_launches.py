@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import frames
 from builders import TraceBuilder
-from wallsplit.analysis import Window
 from wallsplit.breakdowns import launches
+from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 
 Figures = tuple[float | None, ...]

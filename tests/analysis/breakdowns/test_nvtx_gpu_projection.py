@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import frames
 from builders import TraceBuilder, global_id
-from wallsplit.analysis import Window
 from wallsplit.breakdowns import nvtx_gpu_projection
+from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels, NvtxRanges
 

@@ -8,11 +8,11 @@ import pytest
 
 import frames
 from builders import TraceBuilder
-from wallsplit.analysis import Window
 from wallsplit.breakdowns import BREAKDOWNS, tables
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.errors import TraceError
+from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 
 JSON_ORDER = [

@@ -9,13 +9,13 @@ from jsonschema import Draft202012Validator
 from analyses import cpu_run, incomplete, trained, two_gpus, usual
 from recorded_runs import with_run
 from wallsplit.analysis import Analysis
-from wallsplit.nvml import NvmlSummary
 from wallsplit.report.build import report
 from wallsplit.report.document import Facts, Paragraph, Section, Table
 from wallsplit.report.json import document, text
 from wallsplit.report.markdown import markdown
 from wallsplit.report.sections.arithmetic import arithmetic, nvidia_smi
 from wallsplit.report.sections.run import run
+from wallsplit.run.nvml import NvmlSummary
 
 MANIFEST = Path(__file__).parents[3] / "docs" / "run-manifest.schema.json"
 

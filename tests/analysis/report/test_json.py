@@ -14,8 +14,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from analyses import ALL, HOSTILE, analysis, cpu_run, hostile, ledger, usual, without_gpu_rows
 from shared_traces import TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
-from wallsplit.analysis import Analysis, Failure, Window
-from wallsplit.analyze import analyze
+from wallsplit.analysis import Analysis, Failure
+from wallsplit.ledger.ledger import Window
+from wallsplit.pipeline import analyze
 from wallsplit.report.json import document, text
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text(encoding="utf-8"))

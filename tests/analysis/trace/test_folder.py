@@ -14,13 +14,13 @@ from polars.testing import assert_frame_equal
 
 from builders import TraceBuilder
 from shared_traces import TRACES, needs_shared_traces
-from wallsplit.activity import activities
 from wallsplit.errors import CaptureError, TraceError
-from wallsplit.ledger import book
+from wallsplit.ledger.activity import activities
+from wallsplit.ledger.booking import book
+from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
 from wallsplit.trace import Trace
 from wallsplit.trace.trace import EVENT_TABLES, INFORMATION_TABLES
-from wallsplit.windows import default_window
 from wallsplit_scripts import nsys
 
 SUFFIXES = {"parquetdir": ".parquet", "arrowdir": ".arrow"}

@@ -2,10 +2,11 @@
 
 import polars as pl
 
-from wallsplit.analysis import Analysis, Exposure, Ledger
-from wallsplit.labels import ledger_label
+from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Exposure, Ledger
 from wallsplit.report.document import AtLeast, AtMost, Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.summaries import of_window
+from wallsplit.words.labels import ledger_label
 
 _CALL_COLUMNS = (
     Column("class and call"),

@@ -1,12 +1,13 @@
 """Arithmetic against overhead: wall time, GPU work measured, arithmetic modelled, and what is left of the wall."""
 
 from wallsplit import units
-from wallsplit.analysis import Analysis, Ledger
-from wallsplit.arithmetic import LedgerArithmetic, Work
+from wallsplit.analysis import Analysis
+from wallsplit.arithmetic.work import LedgerArithmetic, Work
 from wallsplit.figures.arithmetic import NAMES
-from wallsplit.labels import ledger_label
-from wallsplit.nvml import NvmlSummary
+from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.document import AtLeast, Block, Cell, Column, Paragraph, Section, Table
+from wallsplit.run.nvml import NvmlSummary
+from wallsplit.words.labels import ledger_label
 
 MOST = 8
 """Ledgers shown: more say less."""

@@ -1,11 +1,11 @@
 """The ledger: every nanosecond booked once."""
 
-from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
-from wallsplit.analysis import Analysis, Ledger
-from wallsplit.headline import account_percents
-from wallsplit.labels import ledger_label
-from wallsplit.parts import MEANINGS, PARTS
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, MEANINGS, PART_OF
+from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.document import AtLeast, AtMost, Cell, Column, Paragraph, Section, Table
+from wallsplit.words.headline import account_percents
+from wallsplit.words.labels import ledger_label
 
 MOST = 8
 """Ledgers shown account by account: more say less."""
@@ -16,7 +16,6 @@ _COLUMNS = (
     Column("of wall", "percent", "not measured", bar=True),
     Column("what happens meanwhile"),
 )
-_COLOURS = {account: part.key for part in PARTS for account in part.accounts}
 
 
 def ledger(analysis: Analysis, _top: int) -> Section | None:
@@ -34,7 +33,7 @@ def ledger(analysis: Analysis, _top: int) -> Section | None:
 
 
 def accounts(ledger: Ledger, label: str) -> Table:
-    """Return the sixteen accounts of a ledger, in order of priority."""
+    """Return the accounts of a ledger, in order of priority."""
     percents = account_percents(ledger)
     rows = []
     for account in ACCOUNTS:
@@ -47,7 +46,7 @@ def accounts(ledger: Ledger, label: str) -> Table:
             bound = AtLeast if on_gpu else AtMost  # what the GPU did unrecorded was booked as idle
             cells = (bound(time), bound(percents[account]))
         rows.append((account, *cells, _meaning(ledger, account)))
-    colours = tuple(_COLOURS[account] for account in ACCOUNTS)
+    colours = tuple(PART_OF[account].key for account in ACCOUNTS)
     return Table(f"Accounts of {label}", _COLUMNS, tuple(rows), len(rows), colours=colours)
 
 

@@ -1,6 +1,7 @@
 """What the numbers can and cannot say."""
 
-from wallsplit.analysis import Analysis, Note
+from wallsplit.analysis import Analysis
+from wallsplit.note import Note
 from wallsplit.report.document import Paragraph, Remarks, Section
 
 BANNER = "Reconstructed trace: written from published figures and the assumptions its report lists, not recorded."

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
-from wallsplit.manifest import RunManifest
 from wallsplit.report.document import Block, Fact, Facts, Paragraph, Section
 from wallsplit.report.sections.arithmetic import nvidia_smi
+from wallsplit.run.manifest import RunManifest
 
 
 def run(analysis: Analysis, _top: int) -> Section | None:

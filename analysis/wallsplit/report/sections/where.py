@@ -1,9 +1,9 @@
 """What ran where: GPUs, the profiler, the window."""
 
 from wallsplit.analysis import Analysis
-from wallsplit.labels import ledger_label
 from wallsplit.report.document import AtLeast, Column, Fact, Facts, Section, Table
 from wallsplit.text import file_name
+from wallsplit.words.labels import ledger_label
 
 _WINDOWS = {
     "cuda": "from the first to the last CUDA call or GPU operation",

@@ -1,0 +1,21 @@
+"""What people call a ledger."""
+
+from wallsplit import units
+from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Ledger
+
+
+def ledger_label(analysis: Analysis, ledger: Ledger) -> str:
+    """Return the ledger's name within its analysis: `GPU 0`, `GPU 1, process 4711`, `process 12, at 1.200 s`."""
+    same_device = [x for x in analysis.ledgers if x.device == ledger.device and _window(x) == _window(ledger)]
+    if ledger.device is None:
+        label = f"process {ledger.pid}"
+    elif len(same_device) > 1:
+        label = f"GPU {ledger.device}, process {ledger.pid}"
+    else:
+        label = f"GPU {ledger.device}"
+    return f"{label}, at {units.ns(ledger.window.start_ns)}" if ledger.window else label
+
+
+def _window(ledger: Ledger) -> tuple[int, int] | None:
+    return (ledger.window.start_ns, ledger.window.end_ns) if ledger.window else None

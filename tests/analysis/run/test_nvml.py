@@ -1,0 +1,93 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wallsplit.errors import ManifestError
+from wallsplit.run.nvml import COLUMNS, NvmlSample, energy_joules, from_csv, mean_gpu_ratio, summary, to_csv
+
+SECOND = 10**9
+
+
+def power(utc_ns: int, milliwatts: int | None, device: int = 0) -> NvmlSample:
+    return NvmlSample(utc_ns, device, None, None, None, milliwatts)
+
+
+def test_samples_are_written_with_a_header_and_empty_cells_for_the_unknown() -> None:
+    samples = (NvmlSample(5, 0, 90, 10, 2**30, 250_000), NvmlSample(6, 1, None, None, None, None))
+    assert to_csv(samples) == f"{','.join(COLUMNS)}\n5,0,90,10,1073741824,250000\n6,1,,,,\n"
+
+
+integers = st.integers(0, 2**63)
+samples = st.builds(NvmlSample, integers, integers, *([st.none() | integers] * 4))
+
+
+@given(st.lists(samples))
+def test_samples_survive_writing_and_reading(written: list[NvmlSample]) -> None:
+    assert from_csv(to_csv(written)) == tuple(written)
+
+
+HEADER = ",".join(COLUMNS) + "\n"
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", HEADER + "1,2\n", HEADER + "x,0,,,,\n", HEADER + "1" * 200_000])
+def test_a_file_of_another_kind_is_refused(text: str) -> None:
+    with pytest.raises(ManifestError, match="no NVML samples"):
+        from_csv(text)
+
+
+def test_constant_power_over_ten_seconds_is_power_times_time() -> None:
+    samples = [power(second * SECOND, 200_000) for second in range(11)]
+    assert energy_joules(samples, 0, 10 * SECOND) == pytest.approx(2000)
+
+
+def test_power_is_interpolated_at_the_ends_of_the_window() -> None:
+    ramp = [power(0, 0), power(10 * SECOND, 100_000)]  # 10 W more every second
+    assert energy_joules(ramp, 2 * SECOND, 4 * SECOND) == pytest.approx((20 + 40) / 2 * 2)
+
+
+def test_the_energies_of_adjacent_windows_add_up() -> None:
+    samples = [power(t * SECOND, p * 1000) for t, p in enumerate((100, 300, 50, 250, 250))]
+    first, second = energy_joules(samples, 0, SECOND * 5 // 2), energy_joules(samples, SECOND * 5 // 2, 4 * SECOND)
+    assert first is not None
+    assert second is not None
+    assert first + second == pytest.approx(energy_joules(samples, 0, 4 * SECOND))
+
+
+def test_the_energies_of_two_gpus_add_up() -> None:
+    samples = [power(t, 100_000, device) for t in (0, SECOND) for device in (0, 1)]
+    assert energy_joules(samples, 0, SECOND) == pytest.approx(200)
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, SECOND), (0, SECOND + 1), (5, 5)])
+def test_a_window_the_samples_do_not_span_has_no_energy(start: int, end: int) -> None:
+    assert energy_joules([power(0, 100_000), power(SECOND, 100_000)], start, end) is None
+
+
+def test_a_gpu_that_does_not_tell_its_power_has_no_energy() -> None:
+    assert energy_joules([power(0, None), power(SECOND, None)], 0, SECOND) is None
+
+
+def test_utilisation_is_the_mean_of_the_samples_in_the_window() -> None:
+    samples = [NvmlSample(t, 0, percent, None, None, None) for t, percent in enumerate((0, 90, 100, None, 7))]
+    assert mean_gpu_ratio(samples, 1, 4) == pytest.approx(0.95)
+    assert mean_gpu_ratio(samples, 3, 4) is None
+
+
+def test_a_summary_counts_the_samples_of_its_window_and_averages_over_epochs() -> None:
+    samples = [NvmlSample(t * SECOND, 0, 10 * t, None, None, 100_000) for t in range(11)]
+    found = summary(samples, (2 * SECOND, 6 * SECOND), [(0, 2 * SECOND), (2 * SECOND, 6 * SECOND)])
+    assert (found.sample_count, found.device_count) == (4, 1)
+    assert found.gpu_ratio == pytest.approx((20 + 30 + 40 + 50) / 4 / 100)
+    assert found.energy_joules == pytest.approx(400)
+    assert found.epoch_count == 2
+    assert found.epoch_energy_joules == pytest.approx((200 + 400) / 2)
+
+
+def test_a_summary_of_nothing_claims_nothing() -> None:
+    found = summary([], (0, SECOND), [(0, SECOND)])
+    assert (found.sample_count, found.gpu_ratio, found.energy_joules, found.epoch_energy_joules) == (
+        0,
+        None,
+        None,
+        None,
+    )

@@ -1,0 +1,192 @@
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from studies import IDENTITY, absent, cell, failed, place, run
+from wallsplit.report.document import Section, Table
+from wallsplit.report.html import html
+from wallsplit.run.manifest import Scalar
+from wallsplit_study import published
+from wallsplit_study.cells import Outcome, measured
+from wallsplit_study.frames import summary
+from wallsplit_study.grid import floors, grid, medians
+from wallsplit_study.items import items
+from wallsplit_study.learning import learning, time_to_target_ns
+from wallsplit_study.operations import operation_times, steps
+from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.report import files, report, slips
+from wallsplit_study.search import search, training_ns
+
+HOSTILE = "<script>alert(1)</script>|$x$ ![](http://evil)\x1b[31m\u202e=cmd()"
+STUDY = [
+    *place("keras-cpu", 32, 9_000_000_000, 7_000_000_000, 8_000_000_000),
+    *place("keras-cpu", 4096, 600_000_000),
+    *place("numpy", 32, 500_000_000),
+    absent("keras-gpu", 32),
+]
+
+
+def table(section: Section | None, number: int = 0) -> Table:
+    assert section is not None
+    return [block for block in section.blocks if isinstance(block, Table)][number]
+
+
+def test_the_grid_shows_the_frames_medians_and_why_a_place_has_none() -> None:
+    shown = medians(summary(STUDY, "grid"))
+    assert [column.title for column in shown.columns] == ["approach", "batch 32", "batch 4,096"]
+    assert shown.rows == (
+        ("keras-cpu", 8_000_000_000, 600_000_000),
+        ("numpy", 500_000_000, None),
+        ("keras-gpu", "no GPU here", None),
+    )
+
+
+def test_floors_come_with_their_batch_and_the_speed_up_against_the_slowest_place() -> None:
+    shown = floors(summary(STUDY, "grid").filter(pl.col("n") > 0))
+    assert shown.rows == (("numpy", 500_000_000, 32, 16.0), ("keras-cpu", 600_000_000, 4096, 8_000 / 600))
+    assert shown.columns[-1].title == "times as fast as keras-cpu at batch 32"
+
+
+def test_published_times_stand_beside_whole_epochs_only() -> None:
+    ours = {row[:2]: row[3] for row in table(grid(STUDY), 2).rows}
+    assert ours["keras-cpu", 32] == 8_000_000_000
+    assert ours["keras-cpu", "best"] == 600_000_000
+    assert ours["keras-gpu", 32] is None
+    short = [replace(one, run=one.run and replace(one.run, data=None)) for one in STUDY]
+    assert {row[3] for row in table(grid(short), 2).rows} == {None}
+
+
+def test_time_to_the_target_sums_the_epochs_until_it_is_reached() -> None:
+    outcome = measured(cell("numpy"), IDENTITY, run(10, 20, 30, 40))  # accuracies 0.5, 0.75, 0.875, 0.9375
+    assert time_to_target_ns(outcome, 0.8) == 60
+    assert time_to_target_ns(outcome, 0.5) == 10
+    assert time_to_target_ns(outcome, 0.99) is None
+
+
+def test_learning_has_a_row_for_every_measured_place_by_approach_and_batch() -> None:
+    assert [row[:2] for row in table(learning(STUDY)).rows] == [("keras-cpu", 32), ("keras-cpu", 4096), ("numpy", 32)]
+
+
+def test_the_operation_table_is_the_median_over_repeats_with_the_published_times_beside_it() -> None:
+    outcomes = [
+        measured(
+            cell("numpy", repeat, "ops", "op-timing"),
+            IDENTITY,
+            run(1, operations=[{"name": "X @ W1 + b1", "phase": "forward", "mean_ns": ns}]),
+        )
+        for repeat, ns in enumerate((30, 10, 20), 1)
+    ]
+    assert operation_times(outcomes).rows() == [("numpy", "X @ W1 + b1", "forward", 20.0)]
+
+
+def test_a_step_of_an_epoch_is_the_training_time_over_its_steps() -> None:
+    product = measured(cell("numpy", 1, "ops", "matmul"), IDENTITY, replace(run(1), step_wall_ns=(50_000,)))
+    rows = table(steps([product, *place("numpy", 32, 1_500_000_000)])).rows
+    assert rows[0] == ("numpy", 50_000, None, 1_000_000, 1_500_000_000, 20.0)
+
+
+def test_models_trained_side_by_side_take_as_long_as_the_slowest_and_one_by_one_as_all() -> None:
+    models = [{"wall_ns": [1, 2]}, {"wall_ns": [5, 5]}]
+    pool = [
+        measured(cell("a", 1, "search", "pool"), IDENTITY, run(parameters={"processes": n}, models=models))
+        for n in (1, 2)
+    ]
+    assert [training_ns(one) for one in pool] == [13, 10]
+    assert len(table(search(pool)).rows) == 1
+
+
+def test_item_calls_and_the_published_seconds_stand_beside_the_measured_time() -> None:
+    parameters: dict[str, Scalar] = {"item_every": 100, "epochs": 20_000}
+    outcome = measured(
+        cell("iris-cpu", 1, "item", item_every="100"),
+        IDENTITY,
+        run(
+            *[1000] * 20_000, parameters=parameters, item_calls=200, item_wall_ns=7, loss_curve=[[100, 1.0], [200, 0.5]]
+        ),
+    )
+    assert table(items([outcome])).rows == (
+        ("iris-cpu", 100, 200, 7, 20_000, 20_000_000, 20_000_000, 20_000_000, 1, "measured", 10.43e9),
+    )
+
+
+def test_a_remedy_is_compared_with_its_own_cause() -> None:
+    outcomes = [
+        measured(cell(approach, 1, "causes", workload), IDENTITY, run(1, ns))
+        for workload, approach, ns in (
+            ("too-small", "batch 8", 100),
+            ("too-small", "batch 256", 50),
+            ("mixed-precision", "width 1, fp32", 10),
+            ("mixed-precision", "width 2, fp32", 1000),
+            ("mixed-precision", "width 2, autocast", 250),
+        )
+    ]
+    assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4])
+
+
+def test_word2vec_is_compared_with_one_worker() -> None:
+    outcomes = [measured(cell(f"{n}", 1, "word2vec"), IDENTITY, run(12 // n, words_per_second=5.0)) for n in (1, 2, 3)]
+    assert [row[4] for row in table(word2vec(outcomes)).rows] == [1, 2, 3]
+
+
+def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:
+    assert files(STUDY) == files(STUDY)
+    assert [file.name for file in files(STUDY) if file.name.endswith(".csv")] == ["grid.csv"]
+    keys = [section.key for section in report(STUDY).sections]
+    assert keys == ["notes", "grid", "learning", "machine", "slips"]
+
+
+def test_a_study_without_any_outcome_still_has_a_report() -> None:
+    assert [section.key for section in report([]).sections] == ["slips"]
+    assert "0 runs measured" in html(report([]))
+
+
+def test_the_csv_holds_the_frame() -> None:
+    content = next(file.content for file in files(STUDY) if file.name == "grid.csv")
+    assert pl.read_csv(content)["median_ns"].to_list() == [8_000_000_000, 600_000_000, 500_000_000, None]
+
+
+def test_repeats_that_differ_widely_make_a_warning() -> None:
+    def notes(*repeats_ns: int) -> list[str]:
+        return [section.key for section in report(place("numpy", 32, *repeats_ns)).sections if section.key == "notes"]
+
+    assert notes(100, 160, 100) == ["notes"]
+    assert notes(100, 140, 100) == []
+
+
+def test_a_failure_is_listed_with_its_message() -> None:
+    page = html(report([*STUDY, failed("numpy", 128, "exit code 1: boom")]))
+    assert "numpy, batch 128, repeat 1 failed: exit code 1: boom" in page
+
+
+def test_hostile_text_acts_nowhere() -> None:
+    strange: list[Outcome] = [
+        *place(HOSTILE, 32, 5),
+        failed(HOSTILE, 64, HOSTILE),
+        measured(
+            cell(HOSTILE, 1, "ops", "op-timing"),
+            IDENTITY,
+            run(1, operations=[{"name": HOSTILE, "phase": HOSTILE, "mean_ns": 1}, {"name": None, "mean_ns": "x"}, 7]),
+        ),
+        measured(
+            cell(HOSTILE, 1, "item", item_every="1"),
+            IDENTITY,
+            run(1, parameters={"item_every": 1}, loss_curve=[[1, 2.0], [1], 3]),
+        ),
+        measured(cell(HOSTILE, 1, "search"), IDENTITY, run(5, models=HOSTILE)),
+    ]
+    for file in files(strange):
+        if not file.name.endswith(".parquet"):
+            text = file.content.decode()
+            assert not {"\x1b", "\u202e"} & set(text) or file.name.endswith(".csv"), file.name
+            assert "<script>alert" not in text or file.name.endswith((".csv",)), file.name
+            assert "![](http" not in text or file.name.endswith((".csv", ".svg", ".html")), file.name
+
+
+def test_slips_are_derived_from_operations_and_peak() -> None:
+    recomputed = {row[0]: row[2] for row in table(slips()).rows}
+    assert published.LAYER_FLOPS == 2 * 32 * 128 * 784
+    assert recomputed["arithmetic of X @ W1 at peak"] == "0.58 µs"
+    assert recomputed["the GPU “works” so much of the time"] == "0.11 %"
+    assert recomputed["share of the GPU's capability used"] == "0.11 %"
+    assert recomputed["graph launches of a training epoch"] == "1,500 + 375"

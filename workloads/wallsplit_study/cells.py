@@ -1,0 +1,183 @@
+"""The cells of a study: what is to be measured, what came out, and both as one line of JSON."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil
+from statistics import median
+from typing import Final, Literal
+
+from wallsplit.errors import ManifestError
+from wallsplit.run.decoding import DecodeError, decode, encode
+from wallsplit.run.manifest import RunManifest
+
+Part = Literal["grid", "ops", "search", "item", "causes", "word2vec"]
+Status = Literal["measured", "no GPU here", "not installed", "failed"]
+
+LONGEST: Final = 200
+"""Epochs of a run, or points of a curve, that a cell keeps; iris trains for 20,000 epochs."""
+_PLAUSIBLE: Final = range(2**53)  # what a float holds exactly
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run to be measured: a workload with these parameters, for the repeat-th time (from 1)."""
+
+    part: Part
+    workload: str
+    approach: str
+    """What the runs of a part are compared by: a row of its table."""
+    settings: Mapping[str, str]
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell. `epochs_wall_ns` is the sum over its epochs, `step_median_ns` the median step."""
+
+    cell: Cell
+    status: Status
+    identity: Mapping[str, str] = field(default_factory=dict)
+    """Versions and processor: measured with others, it is another measurement."""
+    message: str | None = None
+    epochs_wall_ns: int | None = None
+    step_median_ns: int | None = None
+    run: RunManifest | None = None
+
+    @property
+    def key(self) -> str:
+        """Tells this measurement from every other; equal for one that would only repeat it."""
+        return key(self.cell, self.identity)
+
+
+def key(cell: Cell, identity: Mapping[str, str]) -> str:
+    """Return what tells the cell, measured under this identity, from every other."""
+    return json.dumps([encode(cell), dict(identity)], sort_keys=True)
+
+
+def measured(cell: Cell, identity: Mapping[str, str], run: RunManifest) -> Outcome:
+    """Return the outcome of a run that ended well, without its single steps and without very many epochs."""
+    epochs_wall_ns = sum(epoch.wall_ns for epoch in run.epochs) if run.epochs else None
+    step_median_ns = int(median(run.step_wall_ns)) if run.step_wall_ns else None
+    kept = replace(
+        run,
+        step_wall_ns=None,
+        epochs=run.epochs if len(run.epochs) <= LONGEST else (),
+        results={name: _thinned(value) for name, value in run.results.items()},
+    )
+    return Outcome(cell, "measured", identity, None, epochs_wall_ns, step_median_ns, kept)
+
+
+def to_line(outcome: Outcome) -> str:
+    """Return the outcome as one line of JSON with its line feed."""
+    return json.dumps(encode(outcome), allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def from_line(line: str | bytes) -> Outcome:
+    """Return the outcome that the line describes.
+
+    Raises:
+        ManifestError: it describes none.
+    """
+    try:
+        outcome: Outcome = decode(Outcome, json.loads(line))
+        json.dumps(encode(outcome), ensure_ascii=False).encode()  # lone surrogates have no place in an output
+        _check(outcome)
+    except (ValueError, RecursionError) as error:  # DecodeError is a ValueError
+        raise ManifestError(f"not a measured cell ({error})") from error
+    return outcome
+
+
+def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the outcomes that count, place by place as the tables show them.
+
+    Of outcomes for the same cell the last counts. Of one place in a table (part, workload, approach, batch,
+    `item_every`) count those under the same settings and identity as the one measured last: different parameters or
+    versions are never mixed into one median.
+    """
+    last: dict[str, Outcome] = {}
+    for outcome in outcomes:
+        last.pop(outcome.key, None)
+        last[outcome.key] = outcome
+    places: dict[tuple[object, ...], list[Outcome]] = {}
+    for outcome in last.values():
+        places.setdefault(_place(outcome.cell), []).append(outcome)
+    return [one for found in places.values() for one in found if _conditions(one) == _conditions(_newest(found))]
+
+
+def epoch_ns(outcome: Outcome) -> int | None:
+    """Return the median of the epochs after the first, which compiles; of a single epoch, that one."""
+    walls = [epoch.wall_ns for epoch in outcome.run.epochs] if outcome.run else []
+    return int(median(walls[1:] or walls)) if walls else None
+
+
+def first_epoch_ns(outcome: Outcome) -> int | None:
+    """Return the wall time of the first epoch where others follow; None where it is all there is."""
+    epochs = outcome.run.epochs if outcome.run else ()
+    return epochs[0].wall_ns if len(epochs) > 1 else None
+
+
+def samples_per_s(outcome: Outcome) -> float | None:
+    """Return training samples per second of training, validation left out, over the epochs after the first."""
+    run = outcome.run
+    if run is None or run.data is None or not run.data.train_samples:
+        return None
+    walls = [epoch.train_wall_ns or epoch.wall_ns for epoch in run.epochs]
+    typical = median(walls[1:] or walls) if walls else 0
+    return run.data.train_samples * 1e9 / typical if typical else None
+
+
+def value_ns(outcome: Outcome) -> int | None:
+    """Return the time in ns by which the outcomes of this part are compared; `VALUE_TITLES` names it."""
+    match outcome.cell.part:
+        case "grid" | "causes":
+            return epoch_ns(outcome)
+        case "ops":
+            return outcome.step_median_ns
+        case "search":
+            return outcome.run.wall_ns if outcome.run else None
+        case "item" | "word2vec":
+            return outcome.epochs_wall_ns
+
+
+VALUE_TITLES: Final[Mapping[Part, str]] = {
+    "grid": "time per epoch",
+    "ops": "time per step",
+    "search": "time of the whole search, imports included",
+    "item": "time of all epochs",
+    "causes": "time per epoch",
+    "word2vec": "time of training",
+}
+
+
+def _check(outcome: Outcome) -> None:
+    """Raise DecodeError for what the types cannot say: times and counts are not negative, and within 104 days of ns."""
+    run = outcome.run
+    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns]
+    if run is not None:
+        numbers += [run.wall_ns, *(wall for epoch in run.epochs for wall in (epoch.wall_ns, epoch.train_wall_ns))]
+        numbers += [run.data.train_samples if run.data else None, run.steps.train if run.steps else None]
+    for value in numbers:
+        if value is not None and value not in _PLAUSIBLE:
+            raise DecodeError(f"{value} is no time or count")
+
+
+def _newest(outcomes: list[Outcome]) -> Outcome:
+    """The last measured outcome, or the last at all where none was measured."""
+    return next((one for one in reversed(outcomes) if one.status == "measured"), outcomes[-1])
+
+
+def _place(cell: Cell) -> tuple[object, ...]:
+    return cell.part, cell.workload, cell.approach, cell.settings.get("batch"), cell.settings.get("item_every")
+
+
+def _conditions(outcome: Outcome) -> tuple[object, ...]:
+    return dict(outcome.cell.settings), dict(outcome.identity)
+
+
+def _thinned(value: object) -> object:
+    """A long list as an evenly spaced choice of its items, its last one included."""
+    if not isinstance(value, list) or len(value) <= LONGEST:
+        return value
+    stride = ceil(len(value) / LONGEST)
+    return value[::-stride][::-1]

@@ -1,0 +1,125 @@
+"""A study becomes one report, and each part of it a table for other programs."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, get_args
+
+import polars as pl
+
+from wallsplit import units
+from wallsplit.analysis import Analysis
+from wallsplit.note import Note
+from wallsplit.report import files as report_files
+from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.tables import csv, parquet
+from wallsplit.report.writing import File
+from wallsplit_study import published
+from wallsplit_study.breakdown import breakdown
+from wallsplit_study.cells import Outcome, Part, latest
+from wallsplit_study.frames import summary
+from wallsplit_study.grid import grid
+from wallsplit_study.items import items
+from wallsplit_study.learning import learning
+from wallsplit_study.machine import machine
+from wallsplit_study.operations import operations, steps
+from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.search import search
+
+STEM: Final = "study"
+SCATTER_LIMIT: Final = 0.5
+"""Of (max − min) ÷ median over the repeats; above it a median is doubtful."""
+SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
+    grid,
+    learning,
+    operations,
+    steps,
+    search,
+    items,
+    causes,
+    word2vec,
+    machine,
+)
+"""The sections of a study in reading order; None where nothing of it was run."""
+
+
+def report(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> Report:
+    """Return what there is to say about the outcomes and the profiled epochs; equal ones give an equal report."""
+    kept = latest(outcomes)
+    made = [section for make in SECTIONS if (section := make(kept))]
+    split = breakdown(epochs)
+    made += [split] if split else []
+    remarks = _remarks(kept)
+    return Report(
+        title="The study",
+        headline=_headline(kept),
+        figure=None,
+        sections=(*((remarks,) if remarks else ()), *made, slips()),
+        source="measured runs",
+    )
+
+
+def files(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> tuple[File, ...]:
+    """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run."""
+    kept = latest(outcomes)
+    frames = {part: summary(kept, part) for part in get_args(Part)}
+    tables = [(part, frame) for part, frame in frames.items() if not frame.is_empty()]
+    return (
+        *report_files.files(report(outcomes, epochs), STEM),
+        *(csv(f"{part}.csv", frame) for part, frame in tables),
+        *(parquet(f"{part}.parquet", frame) for part, frame in tables),
+    )
+
+
+def slips() -> Section:
+    """Return the published figures that do not say what they seem to, recomputed."""
+    columns = (Column("figure"), Column("published"), Column("recomputed"), Column("why"))
+    rows = tuple((slip.what, slip.published, slip.recomputed, slip.why) for slip in published.slips())
+    where = Paragraph(f"Figures of the {published.R1}, recomputed; peak = SMs × lanes × 2 × clock.")
+    return Section("slips", "Published slips", (where, Table("What was printed", columns, rows, len(rows))))
+
+
+def _headline(kept: Sequence[Outcome]) -> str:
+    measured = sum(outcome.status == "measured" for outcome in kept)
+    best = summary(kept, "grid").filter(pl.col("n") > 0).sort("median_ns", maintain_order=True)
+    if best.is_empty():
+        return f"{measured} runs measured"
+    fast, slow = best.row(0, named=True), best.row(-1, named=True)
+    told = (f"{row['approach']} at batch {row['batch']} takes {units.ns(row['median_ns'])}" for row in (fast, slow))
+    return f"{measured} runs measured: an epoch of {', one of '.join(told)}"
+
+
+def _remarks(kept: Sequence[Outcome]) -> Section | None:
+    failed = [one for one in kept if one.status == "failed"]
+    notes = [Note("error", f"{name(one)} failed: {one.message}") for one in failed]
+    for status in ("no GPU here", "not installed"):
+        lacking = [one for one in kept if one.status == status]
+        whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
+        why = "; ".join(dict.fromkeys(one.message or status for one in lacking))
+        notes += [Note("info", f"{whose} not measured, {status}: {why}")] if lacking else []
+    if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
+        notes.append(Note("warning", "Runs of a single epoch: their time per epoch includes compilation."))
+    notes += _scatter(summary(kept, "grid"))
+    return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None
+
+
+def _scatter(grid: pl.DataFrame) -> list[Note]:
+    """A warning where repeats of the grid differ so much that their medians say little."""
+    noisy = grid.filter(pl.col("spread_ratio") > SCATTER_LIMIT).sort("spread_ratio", descending=True)
+    if noisy.is_empty():
+        return []
+    worst, measured = noisy.row(0, named=True), grid.filter(pl.col("n") > 0).height
+    text = (
+        f"In {noisy.height} of {measured} places of the grid the repeats differ by more than "
+        f"{units.ratio(SCATTER_LIMIT)} of their median, most in {worst['approach']} at batch {worst['batch']}: other "
+        "programs ran meanwhile, or threads that idle by spinning. Measure on an idle machine."
+    )
+    return [Note("warning", text)]
+
+
+def name(outcome: Outcome) -> str:
+    """Return what a person calls the outcome's cell: `numpy, batch 32, repeat 1`."""
+    cell = outcome.cell
+    varied = (
+        f"{key.replace('_', ' ')} {cell.settings[key]}" for key in ("batch", "item_every") if key in cell.settings
+    )
+    details = varied if cell.approach == cell.workload else (cell.approach,)
+    return ", ".join((cell.workload, *details, f"repeat {cell.repeat}"))
