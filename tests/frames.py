@@ -7,6 +7,7 @@ import polars as pl
 from builders import global_id
 from wallsplit import schema
 from wallsplit.model import Capture, Model, Names
+from wallsplit.model.correlation import Correlation
 
 PID = 1
 Call = tuple[int, int, int, int, str]  # start, end, thread, correlation id, name
@@ -24,17 +25,26 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         (start, end, PID, global_id(PID, tid), correlation, name(text), "launch", "launch", 0)
         for start, end, tid, correlation, text in calls
     ]
-    kernel_rows = [(start, end, PID, 0, correlation, name(text), False) for start, end, correlation, text in kernels]
+    kernel_rows = [
+        (start, end, PID, 0, correlation, name(text), name(text), False, False, 1, 1, None, None, None)
+        for start, end, correlation, text in kernels
+    ]
     range_rows = [
         (start, end, PID, global_id(PID, tid), style, name(text), False) for start, end, tid, text, style in ranges
     ]
+    api_calls = pl.DataFrame(call_rows, schema.API_CALLS, orient="row")
+    operations = pl.DataFrame(kernel_rows, schema.KERNELS, orient="row")
+    replays, memory_ops = schema.empty(schema.GRAPH_REPLAYS), schema.empty(schema.MEMORY_OPS)
     return Model(
-        api_calls=schema.ApiCalls(pl.DataFrame(call_rows, schema.API_CALLS, orient="row")),
-        kernels=schema.Kernels(pl.DataFrame(kernel_rows, schema.KERNELS, orient="row")),
+        api_calls=schema.ApiCalls(api_calls),
+        kernels=schema.Kernels(operations),
         nvtx=schema.NvtxRanges(pl.DataFrame(range_rows, schema.NVTX_RANGES, orient="row")),
         names=Names(pl.Series("name", list(names), dtype=pl.String)),
-        graph_replays=schema.GraphReplays(schema.empty(schema.GRAPH_REPLAYS)),
-        memory_ops=schema.MemoryOps(schema.empty(schema.MEMORY_OPS)),
+        graph_replays=schema.GraphReplays(replays),
+        memory_ops=schema.MemoryOps(memory_ops),
+        mpi=schema.MpiCalls(schema.empty(schema.MPI_CALLS)),
+        correlation=Correlation.of(api_calls, (operations, replays, memory_ops)),
+        physical_gpus={},
         osrt=schema.OsrtCalls(schema.empty(schema.OSRT_CALLS)),
         profiler_overhead=schema.ProfilerOverhead(schema.empty(schema.PROFILER_OVERHEAD)),
         gpus=schema.Gpus(schema.empty(schema.GPUS)),

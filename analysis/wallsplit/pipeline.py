@@ -47,7 +47,6 @@ def analyze(
     selected = whole(parts) if parts else None
     recorded = recorded_run(shown_as or path)
     question = Question(recorded.manifest, flops, peak_flops_per_s, whole_trace=window is None)
-    model.correlation  # noqa: B018  made here: both threads need it
     with ThreadPoolExecutor(1) as beside:  # sorting leaves the interpreter to others: two cores are used
         booked = beside.submit(_booked, model, parts, selected, question)
         found = tables(model, selected if window else None)

@@ -46,6 +46,7 @@ MemoryOps = NewType("MemoryOps", pl.DataFrame)
 ApiCalls = NewType("ApiCalls", pl.DataFrame)
 NvtxRanges = NewType("NvtxRanges", pl.DataFrame)
 OsrtCalls = NewType("OsrtCalls", pl.DataFrame)
+MpiCalls = NewType("MpiCalls", pl.DataFrame)
 ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
@@ -59,7 +60,14 @@ KERNELS = pl.Schema(
         "device": pl.Int32(),
         "correlation_id": pl.Int64(),
         "name": pl.Int32(),  # demangled
-        "is_comm": pl.Boolean(),  # short name starts with "nccl"
+        "short_name": pl.Int32(),
+        "is_comm": pl.Boolean(),  # of a communication library (model/communication.py)
+        "is_node": pl.Boolean(),  # a node of a graph, recorded by node
+        "blocks": pl.Int64(),  # of the grid, at least 1
+        "threads": pl.Int32(),  # of a block, at least 1
+        "registers": pl.Int32(),  # per thread; null where not recorded, like the next two
+        "static_shared_bytes": pl.Int32(),  # per block
+        "dynamic_shared_bytes": pl.Int32(),
     }
 )
 GRAPH_REPLAYS = pl.Schema(
@@ -70,6 +78,7 @@ GRAPH_REPLAYS = pl.Schema(
         "device": pl.Int32(),
         "correlation_id": pl.Int64(),
         "graph": pl.Int64(),  # graphId; null where not recorded
+        "executable": pl.Int64(),  # graphExecId, else graphId
     }
 )
 MEMORY_OPS = pl.Schema(
@@ -81,6 +90,8 @@ MEMORY_OPS = pl.Schema(
         "correlation_id": pl.Int64(),
         "operation": MemoryOperation,
         "bytes": pl.Int64(),  # null where not recorded
+        "is_pageable": pl.Boolean(),  # the source or the destination is pageable host memory; null where not recorded
+        "is_node": pl.Boolean(),  # a node of a graph, recorded by node
     }
 )
 API_CALLS = pl.Schema(
@@ -108,6 +119,9 @@ NVTX_RANGES = pl.Schema(
     }
 )
 OSRT_CALLS = pl.Schema(
+    {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "name": pl.Int32()}
+)
+MPI_CALLS = pl.Schema(
     {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "name": pl.Int32()}
 )
 PROFILER_OVERHEAD = pl.Schema({"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64()})

@@ -6,7 +6,7 @@ _NOISIV = re.compile(r"(\d+v_|zstp_|sdtp_)+")
 """The suffixes (_v\\d+|_ptsz|_ptds)+, backwards: searched forwards, a name of many takes quadratic time."""
 
 RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("launch", re.compile(r"^(cuLaunch|cudaLaunch|cuGraphLaunch|cudaGraphLaunch)")),
+    ("launch", re.compile(r"^(cuLaunch|cudaLaunch|cuGraphLaunch|cudaGraphLaunch)(?!HostFunc)")),
     ("sync", re.compile(r"(Synchronize$|^cu(da)?EventQuery|^cu(da)?StreamQuery)")),
     (
         "graph_build",

@@ -1,7 +1,6 @@
 """All the frames of one trace, each read once."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import polars as pl
 
@@ -12,10 +11,11 @@ from wallsplit.model.gpus import gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels
 from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
+from wallsplit.model.mpi import mpi
 from wallsplit.model.names import Names, NameTable
 from wallsplit.model.nvtx import nvtx
 from wallsplit.model.osrt import osrt
-from wallsplit.model.processes import processes
+from wallsplit.model.processes import physical_gpus, processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
 from wallsplit.schema import (
@@ -25,6 +25,7 @@ from wallsplit.schema import (
     GraphReplays,
     Kernels,
     MemoryOps,
+    MpiCalls,
     NvtxRanges,
     OsrtCalls,
     Processes,
@@ -44,8 +45,13 @@ class Model:
     api_calls: ApiCalls
     nvtx: NvtxRanges
     osrt: OsrtCalls
+    mpi: MpiCalls
+    correlation: Correlation
+    """Which API calls and GPU operations belong together."""
     profiler_overhead: ProfilerOverhead
     gpus: Gpus
+    physical_gpus: dict[tuple[int, int], int]
+    """The physical GPU behind (pid, device), where the export tells."""
     processes: Processes
     diagnostics: Diagnostics
     capture: Capture
@@ -59,10 +65,9 @@ class Model:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
 
-    @cached_property
-    def correlation(self) -> Correlation:
-        """Return which API calls and GPU operations belong together; sorted once, at the first question."""
-        return Correlation.of(self.api_calls, self.gpu_operations)
+    def physical_gpu(self, pid: int, device: int) -> int:
+        """Return the physical GPU behind a process's device: the device's own number where the export does not tell."""
+        return self.physical_gpus.get((pid, device), device)
 
     @property
     def cuda_span(self) -> tuple[int, int] | None:
@@ -93,6 +98,7 @@ def load(trace: Trace) -> Model:
     names = NameTable.of(trace)
     nvtx_rows = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
+    mpi_rows = mpi(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
@@ -104,8 +110,11 @@ def load(trace: Trace) -> Model:
         api_calls=api_rows,
         nvtx=nvtx_rows,
         osrt=osrt_rows,
+        mpi=mpi_rows,
+        correlation=Correlation.of(api_rows, gpu_rows),
         profiler_overhead=profiler_overhead(raw),
         gpus=gpus(trace, _distinct("device", *gpu_rows)),
+        physical_gpus=physical_gpus(trace),
         processes=processes(trace, pids),
         diagnostics=diagnostics(trace),
         capture=capture(trace),

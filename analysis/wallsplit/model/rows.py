@@ -58,3 +58,8 @@ def gpu_operation() -> tuple[pl.Expr, ...]:
 def pid(global_id: str) -> pl.Expr:
     """Return the process id (Int32) packed at bits 24 to 47 of a global process or thread id."""
     return ((pl.col(global_id).fill_null(0) & PID_BITS) // (1 << 24)).cast(pl.Int32).alias("pid")
+
+
+def is_node() -> pl.Expr:
+    """Return whether an operation is a node of a graph, from `graphNodeId`: 0 or nothing where it is none."""
+    return (pl.col("graphNodeId") != 0).fill_null(value=False).alias("is_node")
