@@ -45,13 +45,13 @@ def ledger(device: int | None = 0, *, pid: int = 100, complete: bool | None = Tr
     busy = sum(given.get(account, 0) for account in GPU_ACCOUNTS)
     exposed = {a: Exposure(2 * t, t, t) for a, t in given.items() if a.startswith("cuda.") and t}
     exposed = {a: e for a, e in exposed.items() if a not in ("cuda.profiler", "cuda.latency")}
-    return Ledger(pid, device, sum(given.values()), accounts, busy, busy, complete, 1.0, True, 1.0, exposed)
+    return Ledger(pid, device, device, sum(given.values()), accounts, busy, busy, complete, 1.0, True, 1.0, exposed)
 
 
 def cpu_ledger(wall_ns: int) -> Ledger:
     """Return the ledger of a run without CUDA."""
     accounts: dict[str, int | None] = {**dict.fromkeys(ACCOUNTS), "host": wall_ns}
-    return Ledger(100, None, wall_ns, accounts, None, None, None, None, None, None, {})
+    return Ledger(100, None, None, wall_ns, accounts, None, None, None, None, None, None, {})
 
 
 def summary(frame_schema: pl.Schema, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:

@@ -14,5 +14,7 @@ TRACES: dict[str, Path] = {
     if path.stem not in BROKEN
 }
 ORACLES: Path | None = SHARED / "oracle" if SHARED else None
+CASES: dict[str, Path] = {path.stem: path for path in (sorted((SHARED / "cases").glob("*.sqlite")) if SHARED else [])}
+CASE_ORACLES: Path = SHARED / "cases" / "oracle" if SHARED else Path()
 
 needs_shared_traces = pytest.mark.skipif(SHARED is None, reason="no folder of shared traces beside the repository")

@@ -11,10 +11,6 @@ import numpy.typing as npt
 
 Times = npt.NDArray[np.int64]
 
-MAX_LAYERS = 15
-_PACKABLE_NS = 1 << 58
-_EXACT_IN_FLOAT_NS = 1 << 53
-
 
 class Intervals(NamedTuple):
     """A set of instants: `starts[i] <= t < ends[i]`, sorted, disjoint, not touching."""
@@ -92,58 +88,3 @@ def intersect(a: Intervals, b: Intervals) -> Intervals:
     start = int(min(a.starts[0], b.starts[0]))
     end = int(max(a.ends[-1], b.ends[-1]))
     return gaps(merge([gaps(a, start, end), gaps(b, start, end)]), start, end)
-
-
-def subtract(a: Intervals, b: Intervals) -> Intervals:
-    """Return the instants of `a` that are not in `b`."""
-    if not len(a.starts):
-        return EMPTY
-    start, end = int(a.starts[0]), int(a.ends[-1])
-    return intersect(a, gaps(b, start, end))
-
-
-def sweep(layers: Sequence[Intervals], start: int, end: int) -> dict[int, int]:
-    """Return, for every combination of layers active at once inside `[start, end)`, how long it lasts in ns.
-
-    The key has bit i set where layer i is active; key 0 is the time no layer is. The values sum to `end - start`.
-    At most MAX_LAYERS layers.
-    """
-    if len(layers) > MAX_LAYERS:
-        raise ValueError(f"at most {MAX_LAYERS} layers, got {len(layers)}")
-    inside = [clip(intervals, start, end) for intervals in layers]
-    time, active = _edges(inside, start) if end - start < _PACKABLE_NS else _far_edges(inside, start)
-    # Every edge toggles its layer, and a layer's own intervals are disjoint: the running XOR is what is active.
-    active = np.bitwise_xor.accumulate(np.append(np.uint16(0), active))
-    return _durations(active, np.diff(time, prepend=0, append=end - start))
-
-
-def _edges(layers: Sequence[Intervals], start: int) -> tuple[Times, npt.NDArray[np.uint16]]:
-    """Return when anything begins or ends, ascending from `start`, and the layer's bit.
-
-    Time and layer number are one integer: sorting plain integers is several times faster than an argsort, and merging
-    is faster still, as each layer's edges are sorted.
-    """
-    edges = [(edge - start) << 4 | layer for layer, intervals in enumerate(layers) for edge in intervals]
-    key = np.concatenate(edges or [EMPTY.starts])
-    del edges
-    key.sort(kind="stable")
-    bit = np.uint16(1) << (key & 15).astype(np.uint16)
-    key >>= 4
-    return key, bit
-
-
-def _far_edges(layers: Sequence[Intervals], start: int) -> tuple[Times, npt.NDArray[np.uint16]]:
-    """Return what `_edges` does, where time and layer number together would not fit into 64 bits."""
-    times = np.concatenate([edge - start for intervals in layers for edge in intervals] or [EMPTY.starts])
-    bits = [np.full(2 * len(intervals.starts), 1 << layer, np.uint16) for layer, intervals in enumerate(layers)]
-    order = np.argsort(times, kind="stable")
-    return times[order], np.concatenate(bits or [np.empty(0, np.uint16)])[order]
-
-
-def _durations(active: npt.NDArray[np.uint16], lengths: Times) -> dict[int, int]:
-    if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
-        summed = np.bincount(active, weights=lengths, minlength=1).astype(np.int64)
-    else:
-        summed = np.zeros(1 << 16, np.int64)
-        np.add.at(summed, active, lengths)
-    return {int(mask): int(summed[mask]) for mask in np.flatnonzero(summed)} or {0: 0}

@@ -1,7 +1,8 @@
-"""The pipeline: a trace in, its analysis out."""
+"""The pipeline: a trace read once, then its analysis in any window."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from wallsplit.analysis import Analysis
@@ -22,39 +23,60 @@ from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
 
-def analyze(
-    path: Path,
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """One trace, read once: the value that every window, and everything that asks *when*, starts from."""
+
+    path: Path
+    """The export that was read."""
+    size_bytes: int
+    format: str
+    model: Model
+    activities: tuple[Activity, ...]
+
+
+def examine(path: Path) -> Examined:
+    """Return the export at `path`, read, with what was active when.
+
+    Raises:
+        TraceError: the file is no complete nsys export.
+    """
+    trace = Trace.open(path)
+    model = load(trace)
+    return Examined(path, trace.size_bytes, trace.format, model, activities(model))
+
+
+def analyse(
+    examined: Examined,
     window: str | None = None,
     *,
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
 ) -> Analysis:
-    """Return the analysis of the export at `path`, with what the manifest beside it says of the run.
+    """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
     `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
-    a report and `path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in for the
-    manifest's and for those of the trace.
+    a report and `examined.path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in
+    for the manifest's and for those of the trace.
 
     Raises:
-        TraceError: the file is no complete nsys export.
         WindowError: the trace has no such window.
         FlopsError: `flops` would be more than 100 % of peak.
     """
-    trace = Trace.open(path)
-    model = load(trace)
+    model = examined.model
     parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
     selected = whole(parts) if parts else None
-    recorded = recorded_run(shown_as or path)
-    question = Question(recorded.manifest, flops, peak_flops_per_s, whole_trace=window is None)
-    with ThreadPoolExecutor(1) as beside:  # sorting leaves the interpreter to others: two cores are used
-        booked = beside.submit(_booked, model, parts, selected, question)
-        found = tables(model, selected if window else None)
-    ledgers, arithmetic, refused = booked.result()
+    beside = recorded_run(shown_as or examined.path)
+    question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
+    with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
+        booking = executor.submit(_booked, examined, parts, selected, question)
+        breakdowns = tables(model, selected if window else None)
+    ledgers, arithmetic, refused = booking.result()
     return Analysis(
-        path=str(shown_as or path),
-        size_bytes=trace.size_bytes,
-        format=trace.format,
+        path=str(shown_as or examined.path),
+        size_bytes=examined.size_bytes,
+        format=examined.format,
         headline=headline(ledgers, selected),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
@@ -63,34 +85,48 @@ def analyze(
         window=selected,
         window_is_explicit=window is not None,
         ledgers=ledgers,
-        tables=found,
-        notes=(*notes(model, ledgers, selected, explicit=window is not None), *recorded.notes, *refused),
-        run=recorded.manifest,
+        tables=breakdowns,
+        notes=(*notes(model, ledgers, selected, explicit=window is not None), *beside.notes, *refused),
+        run=beside.manifest,
         arithmetic=arithmetic,
-        perturbation=recorded.perturbation,
-        nvml=_nvml(model, recorded, selected),
+        perturbation=beside.perturbation,
+        nvml=_nvml(model, beside, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
     )
 
 
+def analyze(
+    path: str | Path,
+    window: str | None = None,
+    *,
+    shown_as: Path | None = None,
+    flops: int | None = None,
+    peak_flops_per_s: int | None = None,
+) -> Analysis:
+    """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
+    examined = examine(Path(path))
+    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s)
+
+
 def _booked(
-    model: Model, parts: Sequence[Window], selected: Window | None, question: Question
+    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question
 ) -> tuple[tuple[Ledger, ...], tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
     """Return the ledgers, their arithmetic, and notes on what was refused."""
-    found = activities(model)
-    ledgers = _ledgers(found, parts)
-    return ledgers, *against_overhead(model, found, ledgers, selected, question)
+    ledgers = _ledgers(examined.activities, parts)
+    return ledgers, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 
-def _ledgers(found: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:
-    """Return the ledgers of every activity in every window; of one NVTX range, only its own process's."""
-    return tuple(book(a, w, own_window=len(parts) > 1) for w in parts for a in _concerned(found, w))
-
-
-def _concerned(found: Sequence[Activity], window: Window) -> Sequence[Activity]:
-    mine = [a for a in found if a.pid == window.pid]
-    return mine or found
+def _ledgers(every: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:
+    """Return the ledgers of every activity in every window, window by window; of one NVTX range, only its process's."""
+    booked = [(activity.pid, book(activity, parts)) for activity in every]
+    pids = {pid for pid, _ in booked}
+    return tuple(
+        ledgers[number]
+        for number, window in enumerate(parts)
+        for pid, ledgers in booked
+        if window.pid == pid or window.pid not in pids
+    )
 
 
 def _nvml(model: Model, recorded: RecordedRun, window: Window | None) -> NvmlSummary | None:

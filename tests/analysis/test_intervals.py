@@ -1,21 +1,16 @@
 """The interval algebra against a tick-by-tick oracle: a set of intervals is a set of integers."""
 
-from collections import Counter
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wallsplit.intervals import (
-    MAX_LAYERS,
     Intervals,
     clip,
     covers,
     gaps,
     intersect,
     merge,
-    subtract,
-    sweep,
     total_ns,
     union,
 )
@@ -48,10 +43,9 @@ def test_a_union_covers_what_any_of_its_intervals_covers(rows: list[list[int]]) 
 
 
 @given(pairs, pairs)
-def test_merge_intersect_and_subtract_are_the_set_operations(a: list[list[int]], b: list[list[int]]) -> None:
+def test_merge_and_intersect_are_the_set_operations(a: list[list[int]], b: list[list[int]]) -> None:
     assert ticks_of(merge([make(a), make(b)])) == ticks(a) | ticks(b)
     assert ticks_of(intersect(make(a), make(b))) == ticks(a) & ticks(b)
-    assert ticks_of(subtract(make(a), make(b))) == ticks(a) - ticks(b)
 
 
 @given(pairs, window)
@@ -69,27 +63,3 @@ def test_covers_keep_the_place_of_zero_length_intervals(rows: list[list[int]]) -
     array = np.array(rows, np.int64)
     found = covers(array[:, 0], array[:, 1])
     assert {t for start, end in np.column_stack(found).tolist() for t in range(2 * start, 2 * end + 1)} == doubled
-
-
-@given(st.lists(pairs, max_size=5), window, st.sampled_from([0, 10**9, 2**58, -(2**60)]))
-def test_a_sweep_counts_every_tick_once_under_the_layers_active_in_it(
-    layers: list[list[list[int]]], ends: list[int], shift: int
-) -> None:
-    start, end = ends
-    expected = Counter(sum(1 << i for i, rows in enumerate(layers) if t in ticks(rows)) for t in range(start, end))
-    moved = [Intervals(made.starts + shift, made.ends + shift) for made in map(make, layers)]
-    found = sweep(moved, start + shift, end + shift)
-    assert {mask: ns for mask, ns in found.items() if ns} == dict(expected)
-
-
-def test_a_sweep_of_a_very_long_window_stays_exact() -> None:
-    """Beyond 2**53 ns a sum in floating point would drop the last nanoseconds."""
-    end = 2**61 + 1
-    half = np.array([2**60 + 1], np.int64)
-    found = sweep([Intervals(np.array([0], np.int64), half)], 0, end)
-    assert found == {1: 2**60 + 1, 0: 2**60}
-
-
-def test_a_sweep_takes_as_many_layers_as_the_ledger_has() -> None:
-    one = make([[0, 1]])
-    assert sweep([one] * MAX_LAYERS, 0, 1) == {2**MAX_LAYERS - 1: 1}

@@ -8,7 +8,7 @@ from builders import TraceBuilder
 from wallsplit.report.document import Table
 from wallsplit_study.breakdown import breakdown, last_epoch
 
-SAMPLE = Path(__file__).resolve().parents[3] / "traces" / "keras-gpu.reconstructed.sqlite"
+SAMPLE = Path(__file__).resolve().parents[2] / "traces" / "keras-gpu.reconstructed.sqlite"
 
 
 def two_epochs(path: Path) -> Path:

@@ -38,7 +38,7 @@ def only_ledger(model: Model) -> Ledger:
     window = default_window(model)
     assert window is not None
     (activity,) = activities(model)
-    return book(activity, window)
+    return book(activity, [window])[0]
 
 
 def total_ns(frame: pl.DataFrame) -> int:

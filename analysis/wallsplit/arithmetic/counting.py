@@ -11,7 +11,7 @@ from wallsplit import units
 from wallsplit.arithmetic.peaks import Peaks
 from wallsplit.arithmetic.work import LedgerArithmetic, Peak, Scope, Work, modelled_ns
 from wallsplit.intervals import Intervals, Times, clip, intersect, merge, total_ns, union
-from wallsplit.ledger.activity import Activity
+from wallsplit.ledger.activity import Activity, Layers
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.model import Model
 from wallsplit.run.manifest import Arithmetic, RunManifest
@@ -148,11 +148,11 @@ def _inside(ranges: tuple[Times, Times] | None, window: Window) -> tuple[Times, 
     return starts[chosen], ends[chosen]
 
 
-def _gpu_work(layers: tuple[Intervals, ...] | None, window: Window) -> tuple[Intervals, Intervals] | None:
+def _gpu_work(layers: Layers | None, window: Window) -> tuple[Intervals, Intervals] | None:
     """Return the instants a kernel ran, and those a kernel or an opaque graph replay ran; None = not measured."""
     if layers is None:
         return None
-    kernels, replays = (clip(layer, window.start_ns, window.end_ns) for layer in layers[:2])
+    kernels, replays = (clip(layers[name], window.start_ns, window.end_ns) for name in ("gpu.kernel", "gpu.graph"))
     return kernels, merge([kernels, replays])
 
 

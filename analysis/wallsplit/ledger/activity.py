@@ -9,25 +9,35 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS
+from wallsplit.accounts import GPU_ACCOUNTS, LAYERS, OTHER_PROCESS
 from wallsplit.intervals import EMPTY, Intervals, Times, covers, union
+from wallsplit.ledger.rows import Rows, rows_of_processes
+from wallsplit.ledger.timeline import NOTHING, Timeline, timeline
 from wallsplit.model import Model
-from wallsplit.model.correlation import Numbers
 from wallsplit.schema import API_CLASSES
 
-DRIVING = ("launch", "memcpy", "memset")
-IMPLICIT_SETUP_NS = 1_000_000
 _NO_CALL = np.iinfo(np.int64).min
 
+Layers = dict[str, Intervals]
+"""When each account is active, by its name, before any priority; `host`, which is what is left, is not among them."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Activity:
     """What one process on one device did over the whole trace."""
 
     pid: int
     device: int | None
-    layers: tuple[Intervals, ...] | None
-    """One per account but `host`, in order; None for a process without any CUDA row: not measured."""
+    gpu: int | None
+    """The physical GPU behind the device."""
+    driving: npt.NDArray[np.int64]
+    """The threads whose calls count; of a process without any CUDA row all that are known."""
+    rows: Rows | None
+    """None for a process without any CUDA row, like `layers`: not measured."""
+    layers: Layers | None
+    busy: Intervals
+    """The union of the ledger's own GPU operations, taken from their rows and not from the layers."""
+    timeline: Timeline
     launch_coverage: float | None = None
     api_coverage: float | None = None
 
@@ -39,13 +49,23 @@ def activities(model: Model) -> tuple[Activity, ...]:
     runtime rows has one without layers.
     """
     if model.cuda_span is None:
-        pids = sorted({int(pid) for frame in (model.nvtx, model.osrt) for pid in frame["pid"].unique()})
-        return tuple(Activity(pid, None, None) for pid in pids)
-    frames = (model.api_calls, *model.gpu_operations)
-    pids = sorted({int(pid) for frame in frames for pid in frame["pid"].unique()})
-    alone = len(pids) == 1
+        return _host_only(model)
     links = _Links.of(model)
-    return tuple(a for pid in pids for a in _process(_only(model, pid, alone=alone), pid, links))
+    processes = rows_of_processes(model)
+    return tuple(
+        _activity(model, pid, device, rows, links, processes)
+        for pid, devices in processes.items()
+        for device, rows in devices.items()
+    )
+
+
+def _host_only(model: Model) -> tuple[Activity, ...]:
+    threads = pl.concat([frame.select("pid", "thread") for frame in (model.nvtx, model.osrt)]).unique()
+    by_process = threads.sort("pid", "thread").group_by("pid", maintain_order=True)
+    return tuple(
+        Activity(int(str(pid)), None, None, own["thread"].to_numpy(), None, None, EMPTY, NOTHING)
+        for (pid,), own in by_process
+    )
 
 
 @dataclass(frozen=True)
@@ -64,48 +84,42 @@ class _Links:
         return cls(start, correlation.latest(correlation.calls, ends), correlation.operations_per_number > 0)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    api: pl.DataFrame
-    kernels: pl.DataFrame
-    replays: pl.DataFrame
-    memory: pl.DataFrame
-    profiler: pl.DataFrame
-
-    @property
-    def operations(self) -> pl.DataFrame:
-        frames = (self.kernels, self.replays, self.memory)
-        return pl.concat([f.select("start", "end", "device", "number") for f in frames], rechunk=True)
-
-
-def _only(model: Model, pid: int, *, alone: bool) -> _Rows:
-    def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
-        frame = frame.drop("correlation_id", "name", strict=False).with_columns(pl.Series("number", numbers))
-        return frame if alone else frame.filter(pl.col("pid") == pid)
-
-    correlation = model.correlation
-    kernels, replays, memory = map(mine, model.gpu_operations, correlation.operations)
-    profiler = model.profiler_overhead.filter(pl.col("pid") == pid)
-    return _Rows(mine(model.api_calls, correlation.calls), kernels, replays, memory, profiler)
-
-
-def _process(rows: _Rows, pid: int, links: _Links) -> list[Activity]:
-    operations = rows.operations
-    layers = _call_layers(rows, operations)
-    launches = rows.api.filter((pl.col("api_class") == "launch") & (pl.col("booked_class") != "graph_build"))
-    launch_coverage = _coverage(links.has_operation, launches["number"])
-    devices = operations["device"].unique().sort().to_list()
-    if not devices:
-        return [Activity(pid, None, (*(EMPTY for _ in GPU_ACCOUNTS), *layers.values()), launch_coverage)]
-    result = []
-    for device in devices:
-        mine = _on_device(rows, device, alone=len(devices) == 1)
-        layers["cuda.latency"] = _latency(mine.operations, links)
-        traced = pl.concat([mine.kernels["number"], mine.replays["number"]])
-        every = (*_gpu_layers(mine), *layers.values())
-        api_coverage = _coverage(links.last_call_end > _NO_CALL, traced)
-        result.append(Activity(pid, device, every, launch_coverage, api_coverage))
-    return result
+def _activity(
+    model: Model,
+    pid: int,
+    device: int | None,
+    rows: Rows,
+    links: _Links,
+    processes: dict[int, dict[int | None, Rows]],
+) -> Activity:
+    driving = rows.calls.filter("is_driving")
+    threads = driving["thread"].unique().sort()
+    operations = rows.operation_times
+    gpu = None if device is None else model.physical_gpu(pid, device)
+    layers = {
+        **_gpu_layers(rows),
+        OTHER_PROCESS: _other_processes(model, pid, gpu, processes),
+        **_call_layers(driving),
+        "cuda.profiler": _union(
+            model.profiler_overhead.filter(pl.col("pid") == pid, pl.col("thread").is_in(threads.implode()))
+        ),
+        "cuda.latency": _latency(operations, links),
+    }
+    ran = (pl.col("return_value").fill_null(0) <= 0) & ~pl.col("is_captured")
+    launches = rows.calls.filter(pl.col("api_class") == "launch", ran)
+    traced = pl.concat([rows.kernels["number"], rows.replays["number"]])
+    return Activity(
+        pid,
+        device,
+        gpu,
+        threads.to_numpy(),
+        rows,
+        {name: layers[name] for name in LAYERS},
+        union(operations["start"].to_numpy(), operations["end"].to_numpy()),
+        timeline([layers[name] for name in LAYERS]),
+        launch_coverage=_coverage(links.has_operation, launches["number"]),
+        api_coverage=None if device is None else _coverage(links.last_call_end > _NO_CALL, traced),
+    )
 
 
 def _coverage(covered: npt.NDArray[np.bool_], numbers: pl.Series) -> float | None:
@@ -113,67 +127,54 @@ def _coverage(covered: npt.NDArray[np.bool_], numbers: pl.Series) -> float | Non
     return None if numbers.is_empty() else int(covered[numbers.to_numpy()].sum()) / len(numbers)
 
 
-def _on_device(rows: _Rows, device: int, *, alone: bool) -> _Rows:
-    if alone:
-        return rows
-    here = pl.col("device") == device
-    return _Rows(
-        rows.api, rows.kernels.filter(here), rows.replays.filter(here), rows.memory.filter(here), rows.profiler
-    )
-
-
 def _union(frame: pl.DataFrame) -> Intervals:
     return union(frame["start"].to_numpy(), frame["end"].to_numpy())
 
 
-def _gpu_layers(rows: _Rows) -> tuple[Intervals, ...]:
-    computing, communicating = rows.kernels.filter(~pl.col("is_comm")), rows.kernels.filter("is_comm")
-    sets = pl.col("operation") == "[CUDA memset]"
-    frames = (computing, rows.replays, communicating, rows.memory.filter(~sets), rows.memory.filter(sets))
-    return tuple(_union(frame) for frame in frames)
+def _gpu_layers(rows: Rows) -> Layers:
+    communicates, sets = pl.col("is_comm"), pl.col("operation") == "[CUDA memset]"
+    frames = {
+        "gpu.kernel": rows.kernels.filter(~communicates),
+        "gpu.graph": rows.replays,
+        "gpu.comm": rows.kernels.filter(communicates),
+        "gpu.memcpy": rows.memory_ops.filter(~sets),
+        "gpu.memset": rows.memory_ops.filter(sets),
+    }
+    return {name: _union(frames[name]) for name in GPU_ACCOUNTS}
 
 
-def _call_layers(rows: _Rows, operations: pl.DataFrame) -> dict[str, Intervals]:
-    """Return the layers of the CUDA accounts, in order; `cuda.latency`, the device's own, is still empty."""
-    threads, driving = _driving_threads(rows.api)
-    api = rows.api if driving is None else rows.api.filter(driving)
-    booked = _booked(api, operations["start"])
-    starts, ends = api["start"].to_numpy(), api["end"].to_numpy()
-    layers = dict.fromkeys(CUDA_ACCOUNTS, EMPTY)
-    layers["cuda.profiler"] = _union(rows.profiler.filter(pl.col("thread").is_in(threads)))
+def _other_processes(
+    model: Model, pid: int, gpu: int | None, processes: dict[int, dict[int | None, Rows]]
+) -> Intervals:
+    """Return when another process works on the same physical GPU."""
+    if gpu is None:
+        return EMPTY
+    others = [
+        rows.operation_times
+        for other, devices in processes.items()
+        for device, rows in devices.items()
+        if other != pid and device is not None and model.physical_gpu(other, device) == gpu
+    ]
+    return _union(pl.concat(others)) if others else EMPTY
+
+
+def _call_layers(driving: pl.DataFrame) -> Layers:
+    """Return the layers of the API classes as the ledger books them."""
+    starts, ends = driving["start"].to_numpy(), driving["end"].to_numpy()
+    booked = driving["booked_class"].to_physical().to_numpy()
+    result = {}
     for code, name in enumerate(API_CLASSES):
         mine = np.flatnonzero(booked == code)
-        layers[f"cuda.{name}"] = union(starts[mine], ends[mine])
-    return layers
-
-
-def _driving_threads(api: pl.DataFrame) -> tuple[list[int], pl.Series | None]:
-    """Return the threads whose calls count, and which calls these are (None: all).
-
-    They are the threads that launch, copy or set, by the calls' names; where none does, all that call CUDA.
-    """
-    every = api["thread"].unique()
-    driving = api.filter(pl.col("api_class").is_in(list(DRIVING)))["thread"].unique()
-    if driving.is_empty() or len(driving) == len(every):
-        return every.to_list(), None
-    return driving.to_list(), api["thread"].is_in(driving.implode())
-
-
-def _booked(api: pl.DataFrame, operation_starts: pl.Series) -> npt.NDArray[np.uint8]:
-    """Return the position in API_CLASSES each call is booked under, implicit set-up included."""
-    codes = api["booked_class"].to_physical().to_numpy().astype(np.uint8)
-    if operation_starts.is_empty():
-        return codes
-    early = (pl.col("start") < operation_starts.min()) & (pl.col("end") - pl.col("start") >= IMPLICIT_SETUP_NS)
-    implicit = early & ~pl.col("booked_class").is_in(["setup", "sync"])
-    codes[api.select(implicit).to_series().to_numpy()] = API_CLASSES.index("setup")
-    return codes
+        result[f"cuda.{name}"] = union(starts[mine], ends[mine])
+    return result
 
 
 def _latency(operations: pl.DataFrame, links: _Links) -> Intervals:
     """Return the device's own delay before each operation that ends an idle gap (docs/ledger.md, Latency)."""
     starts = operations["start"].to_numpy()
     busy = covers(starts, operations["end"].to_numpy())
+    if not len(busy.starts):
+        return EMPTY
     gap_start = np.concatenate([[links.start_ns], busy.ends[:-1]])
     gap_end = busy.starts
     gap = np.minimum(np.searchsorted(gap_end, starts), len(gap_end) - 1)

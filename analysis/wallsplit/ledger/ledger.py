@@ -33,8 +33,9 @@ class Ledger:
 
     pid: int
     device: int | None
+    gpu: int | None  # the physical GPU behind the device
     wall_ns: int
-    accounts: dict[str, int | None]  # ACCOUNTS, all sixteen, in order; they sum to wall_ns
+    accounts: dict[str, int | None]  # ACCOUNTS, all of them, in order; they sum to wall_ns
     gpu_busy_ns: int | None
     kernel_active_ns: int | None  # union of kernels and graph replays
     gpu_complete: bool | None

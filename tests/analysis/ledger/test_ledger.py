@@ -1,17 +1,20 @@
 """The ledger against its reference on real traces, and by hand where no real trace decides."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analyses import ledger as a_ledger
 from builders import TraceBuilder
-from shared_traces import ORACLES, TRACES, needs_shared_traces
+from shared_traces import CASE_ORACLES, CASES, ORACLES, TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
+from wallsplit.errors import LedgerError
 from wallsplit.ledger.activity import activities
-from wallsplit.ledger.booking import book
+from wallsplit.ledger.booking import book, check
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
@@ -23,44 +26,40 @@ MS = 1_000_000
 def ledgers(model: Model, window: Window | None = None) -> list[Ledger]:
     chosen = window or default_window(model)
     assert chosen is not None
-    return [book(activity, chosen) for activity in activities(model)]
+    return [book(activity, [chosen])[0] for activity in activities(model)]
 
 
 def accounts(model: Model, window: Window | None = None) -> dict[str, int | None]:
     """Return the non-zero accounts of the only ledger."""
     (ledger,) = ledgers(model, window)
+    return taken(ledger)
+
+
+def taken(ledger: Ledger) -> dict[str, int | None]:
+    """Return the accounts that are not zero."""
     return {name: ns for name, ns in ledger.accounts.items() if ns}
 
 
 @needs_shared_traces
-@pytest.mark.parametrize("name", [name for name in TRACES if ORACLES and (ORACLES / name / "ledger.json").exists()])
+@pytest.mark.parametrize("name", [name for name in TRACES if ORACLES and (ORACLES / name / "ledger2.json").exists()])
 def test_every_figure_equals_the_reference_ledger(name: str) -> None:
     assert ORACLES is not None
-    reference = json.loads((ORACLES / name / "ledger.json").read_text())
-    model = load(Trace.open(TRACES[name]))
+    check_against_reference(TRACES[name], ORACLES / name / "ledger2.json")
+
+
+def check_against_reference(trace: Path, oracle: Path) -> None:
+    reference = json.loads(oracle.read_text())
+    model = load(Trace.open(trace))
     if reference["window"] is None:  # the reference knows CUDA only
         assert model.cuda_span is None
         return
     window = default_window(model)
     assert window is not None
     assert [window.start_ns, window.end_ns] == reference["window"]
-    found = []
-    for ledger in ledgers(model):
+    fields = list(reference["ledgers"][0])
+    for ledger, expected in zip(ledgers(model), reference["ledgers"], strict=True):
         exposure = {key: vars(value) for key, value in ledger.api_exposure.items()}
-        found.append(
-            {
-                "launch_coverage": ledger.launch_coverage,
-                "api_coverage": ledger.api_coverage,
-                "gpu_complete": ledger.gpu_complete,
-                "api_complete": ledger.api_complete,
-                "pid": ledger.pid,
-                "device": ledger.device,
-                "accounts": ledger.accounts,
-                "gpu_busy_ns": ledger.gpu_busy_ns,
-                "api_exposure": exposure,
-            }
-        )
-    assert found == reference["ledgers"]
+        assert {**{name: getattr(ledger, name) for name in fields}, "api_exposure": exposure} == expected
 
 
 @needs_shared_traces
@@ -73,26 +72,10 @@ def test_a_gpu_that_is_busy_with_graphs_or_copies_is_not_called_idle(name: str, 
     assert round(100 * first.busy_ratio, 1) == busy_per_cent
 
 
-def test_a_call_of_exactly_one_millisecond_before_the_first_operation_is_implicit_setup(build: TraceBuilder) -> None:
-    build.api("cudaMalloc", 0, MS).api("cudaMalloc", MS, 2 * MS - 1).api("cudaLaunchKernel", 2 * MS, 2 * MS + 5, corr=7)
-    build.kernel(2 * MS + 5, 2 * MS + 9, corr=7)
-    assert accounts(build.model()) == {
-        "gpu.kernel": 4,
-        "cuda.setup": MS,
-        "cuda.alloc": MS - 1,
-        "cuda.launch": 5,
-        "host": 1,
-    }
-
-
-def test_a_call_that_starts_with_the_first_operation_is_no_implicit_setup(build: TraceBuilder) -> None:
-    build.kernel(10, 11).api("cudaMalloc", 10, 10 + 2 * MS).api("cudaLaunchKernel", 0, 1)
-    assert "cuda.setup" not in accounts(build.model())
-
-
-def test_without_gpu_work_nothing_is_implicit_setup(build: TraceBuilder) -> None:
-    build.api("cudaMalloc", 0, 5 * MS)
-    assert accounts(build.model()) == {"cuda.alloc": 5 * MS}
+@needs_shared_traces
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_figure_of_the_cases_people_asked_about_equals_the_reference(name: str) -> None:
+    check_against_reference(CASES[name], CASE_ORACLES / name / "ledger2.json")
 
 
 def test_a_wait_for_a_busy_gpu_is_hidden_and_only_its_tail_is_booked_as_sync(build: TraceBuilder) -> None:
@@ -163,6 +146,99 @@ def test_a_cpu_run_has_a_host_ledger_whose_gpu_accounts_are_not_measured(build: 
     (ledger,) = ledgers(build.model())
     assert (ledger.wall_ns, ledger.accounts["host"], ledger.device, ledger.busy_ratio) == (50, 50, None, None)
     assert all(ledger.accounts[name] is None for name in ACCOUNTS[:-1])
+
+
+def test_the_gpu_working_for_another_process_is_not_idle(build: TraceBuilder) -> None:
+    build.kernel(0, 10, pid=1).kernel(5, 20, pid=2).api("cudaMalloc", 12, 30, pid=1)
+    mine, other = ledgers(build.model())
+    assert {name: ns for name, ns in mine.accounts.items() if ns} == {
+        "gpu.kernel": 10,
+        "gpu.other": 10,
+        "cuda.alloc": 10,
+    }
+    assert {name: ns for name, ns in other.accounts.items() if ns} == {"gpu.kernel": 15, "gpu.other": 5, "host": 10}
+    assert (mine.gpu_busy_ns, other.gpu_busy_ns) == (10, 15)
+
+
+def test_processes_that_number_their_devices_themselves_share_a_gpu_only_where_it_is_the_same(
+    build: TraceBuilder,
+) -> None:
+    for pid, gpu in ((1, 3), (2, 5), (4, 3)):
+        build.kernel(0, 10, pid=pid).add("TARGET_INFO_CUDA_DEVICE", gpuId=gpu, cudaId=0, pid=pid)
+    build.kernel(10, 30, pid=4)
+    found = {ledger.pid: (ledger.gpu, ledger.accounts["gpu.other"]) for ledger in ledgers(build.model())}
+    assert found == {1: (3, 20), 2: (5, 0), 4: (3, 0)}
+
+
+def test_each_gpu_of_one_process_has_only_its_own_work(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 5, corr=1).kernel(5, 55, corr=1, device=0)
+    build.api("cudaLaunchKernel", 60, 65, corr=2).kernel(65, 85, corr=2, device=1).copy(65, 70, device=1)
+    first, second = ledgers(build.model())
+    assert (first.accounts["gpu.kernel"], first.accounts["gpu.memcpy"], first.gpu_busy_ns) == (50, 0, 50)
+    assert (second.accounts["gpu.kernel"], second.accounts["gpu.memcpy"], second.gpu_busy_ns) == (20, 0, 20)
+    assert (first.accounts["gpu.other"], second.accounts["gpu.other"]) == (0, 0)
+
+
+def test_from_99_per_cent_of_covered_launches_on_a_ledger_is_complete(build: TraceBuilder) -> None:
+    for corr in range(100):
+        build.api("cudaLaunchKernel", 10 * corr, 10 * corr + 1, corr=corr)
+        if corr:
+            build.kernel(10 * corr + 2, 10 * corr + 3, corr=corr)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.launch_coverage, ledger.gpu_complete) == (0.99, True)
+    build.api("cudaLaunchKernel", 2000, 2001, corr=777)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.launch_coverage, ledger.gpu_complete) == (99 / 101, False)
+
+
+def test_from_99_per_cent_of_kernels_with_a_call_on_the_api_side_is_complete(build: TraceBuilder) -> None:
+    for corr in range(100):
+        build.kernel(10 * corr + 2, 10 * corr + 3, corr=corr)
+        if corr:
+            build.api("cudaLaunchKernel", 10 * corr, 10 * corr + 1, corr=corr)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.api_coverage, ledger.api_complete) == (0.99, True)
+    build.kernel(2000, 2001, corr=777)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.api_coverage, ledger.api_complete) == (99 / 101, False)
+
+
+def test_failed_launches_ran_nothing_and_take_nothing_from_completeness(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 5, corr=1, result=209).api("cudaLaunchKernel", 6, 9, corr=2).kernel(9, 12, corr=2)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.launch_coverage, ledger.gpu_complete) == (1.0, True)
+
+
+def test_a_host_function_is_no_launch(build: TraceBuilder) -> None:
+    build.api("cudaLaunchHostFunc", 0, 5).api("cudaLaunchKernel", 5, 9, corr=2).kernel(9, 12, corr=2)
+    (ledger,) = ledgers(build.model())
+    assert (ledger.accounts["cuda.other"], ledger.accounts["cuda.launch"], ledger.gpu_complete) == (5, 4, True)
+
+
+def test_many_windows_at_once_give_what_each_alone_gives_though_they_overlap(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 5, corr=1).kernel(5, 55, corr=1).api("cudaDeviceSynchronize", 6, 60)
+    model = build.model()
+    windows = [Window("w", 0, 60), Window("w", 10, 20), Window("w", 15, 58), Window("w", 59, 70)]
+    (activity,) = activities(model)
+    together = book(activity, windows)
+    assert [x.window for x in together] == windows
+    for ledger, window in zip(together, windows, strict=True):
+        (alone,) = book(activity, [window])
+        assert (ledger.accounts, ledger.api_exposure) == (alone.accounts, alone.api_exposure)
+
+
+@pytest.mark.parametrize(
+    ("accounts_ns", "busy_ns", "wrong"),
+    [
+        ({"gpu.kernel": 5, "host": 6}, 5, "miss the window of 10 ns by -1 ns"),
+        ({"gpu.kernel": 12, "host": -2}, 12, "miss the window of 10 ns by 0 ns"),
+        ({"gpu.kernel": 4, "cuda.launch": 6}, 5, "the GPU's accounts hold 4 ns, its rows 5 ns"),
+    ],
+)
+def test_a_ledger_that_does_not_add_up_is_refused(accounts_ns: dict[str, int], busy_ns: int, wrong: str) -> None:
+    made = replace(a_ledger(gpu_kernel=10), accounts={**dict.fromkeys(ACCOUNTS, 0), **accounts_ns})
+    with pytest.raises(LedgerError, match=wrong):
+        check(made, busy_ns)
 
 
 operation = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 6), st.integers(0, 1))

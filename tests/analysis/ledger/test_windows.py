@@ -83,9 +83,9 @@ def test_a_range_that_occurs_often_gives_one_ledger_each_and_they_add_up(build: 
     parts = windows(model, "nvtx:step")
     assert [(w.start_ns, w.end_ns) for w in parts] == [(0, 10), (10, 30)]
     (activity,) = activities(model)
-    one, two = (book(activity, w).accounts["gpu.kernel"] for w in parts)
+    one, two = (ledger.accounts["gpu.kernel"] for ledger in book(activity, parts))
     assert (one, two) == (5, 15)
-    assert book(activity, whole(parts)).accounts["gpu.kernel"] == 20
+    assert book(activity, [whole(parts)])[0].accounts["gpu.kernel"] == 20
 
 
 def test_ranges_without_length_make_no_window_but_are_not_unknown(build: TraceBuilder) -> None:

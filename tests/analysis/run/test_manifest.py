@@ -192,7 +192,7 @@ def test_without_a_digest_nothing_is_claimed(tmp_path: Path) -> None:
     assert matches(FULL, tmp_path) is None
 
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "run-manifest.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "run-manifest.schema.json").read_text())
 RECORDS = (RunManifest, Generator, Data, ModelShape, Steps, Arithmetic, Cpu, Gpu, Epoch, Capture, Baseline, NvmlFile)
 
 
@@ -227,7 +227,7 @@ def test_the_published_schema_refuses_what_reading_refuses(change: dict[str, Any
 
 
 def test_the_page_about_manifests_lists_every_top_level_key_in_the_order_written() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "run-manifest.md").read_text()
+    page = (Path(__file__).resolve().parents[3] / "docs" / "run-manifest.md").read_text()
     example = page.split("```")[1]
     keys = re.findall(r'^(?:{ |  )"(\w+)":', example, re.MULTILINE)
     assert keys == list(json.loads(to_json(FULL)))

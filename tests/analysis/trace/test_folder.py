@@ -90,7 +90,7 @@ def assert_same(found: Model, expected: Model) -> None:
 
 def ledgers(model: Model) -> list[object]:
     window = default_window(model)
-    return [] if window is None else [book(activity, window) for activity in activities(model)]
+    return [] if window is None else [book(activity, [window])[0] for activity in activities(model)]
 
 
 @pytest.fixture(scope="module")

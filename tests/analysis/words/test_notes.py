@@ -14,7 +14,7 @@ from wallsplit.words.notes import notes
 
 def texts(model: Model) -> str:
     window = default_window(model)
-    ledgers = [book(activity, window) for activity in activities(model)] if window else []
+    ledgers = [book(activity, [window])[0] for activity in activities(model)] if window else []
     return "\n".join(f"{note.level}: {note.text}" for note in notes(model, ledgers, window, explicit=False))
 
 
