@@ -25,6 +25,10 @@ class FlopsError(WallsplitError):
     """The FLOPs or the peak that the user gave cannot be right for this trace."""
 
 
+class PhaseRulesError(WallsplitError):
+    """The user's rules on which range names are which phase cannot be read."""
+
+
 class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
 
