@@ -51,6 +51,7 @@ ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
+IdleCauses = NewType("IdleCauses", pl.DataFrame)
 
 KERNELS = pl.Schema(
     {
@@ -238,3 +239,15 @@ GRAPH_REPLAY_SUMMARY = pl.Schema(
     }
 )
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})
+
+IDLE_CAUSES = pl.Schema(
+    {
+        "account": pl.String(),
+        "position": pl.String(),  # before, between or after the ledger's GPU operations; null without any
+        "phase": pl.String(),  # of the innermost range with a phase
+        "call": pl.String(),  # an API call's name, of `host` the OS call's
+        "call_class": pl.String(),  # "first" of a launch call, the OS call's class
+        "elsewhere": pl.String(),  # "device" while another device of the process works
+        "ns": pl.Int64(),
+    }
+)
