@@ -106,7 +106,8 @@ def _phase_codes(rows: pl.Series, names: Names, rules: tuple[PhaseRule, ...]) ->
     code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}
     table = np.full(len(names.texts), NONE, np.int32)
     table[distinct.to_numpy()] = [code[name] for name in alike]
-    return table[rows.to_numpy()]
+    phase: Codes = table[rows.to_numpy()]
+    return phase
 
 
 def _lives(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The account `host`, split: by phase, then blocked in the operating system, then running (docs/ledger.md, Host parts)."""
+"""The account `host`, split: by phase, then blocked in the operating system, then running (docs/ledger.md)."""
 
 from dataclasses import dataclass
 

@@ -1,14 +1,15 @@
 """A ledger's window cut wherever anything changes that is known of the host while the GPU does nothing for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, API_ACCOUNTS, GPU_ACCOUNTS, HOST, OTHER_PROCESS
-from wallsplit.intervals import Times
+from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines
 from wallsplit.ledger.labels import NONE, Codes, Labels, constant
@@ -18,6 +19,7 @@ from wallsplit.ledger.timeline import account_codes, clipped
 POSITIONS = ("before", "between", "after", None)
 """Where an instant lies: before the ledger's first GPU operation, after its last; nothing without any."""
 _NOWHERE = len(POSITIONS) - 1
+_WORKS = np.array([name in GPU_ACCOUNTS for name in ACCOUNTS])
 _IDLE = np.array([name not in (*GPU_ACCOUNTS, OTHER_PROCESS) for name in ACCOUNTS])
 _HOST = ACCOUNTS.index(HOST)
 
@@ -52,11 +54,30 @@ class Pieces:
         """Whether no process works on the GPU."""
         return _IDLE[self.account]
 
+    @cached_property
+    def gap(self) -> npt.NDArray[np.int64]:
+        """The number of the idle gap that each piece lies in, as in `gaps`; NONE while the GPU works for the ledger."""
+        in_gap = ~_WORKS[self.account]
+        return np.where(in_gap, np.cumsum(in_gap & ~np.append(False, in_gap[:-1])) - 1, NONE)
+
+    @cached_property
+    def gaps(self) -> Intervals:
+        """The idle gaps: the maximal stretches of the window in which no operation of the ledger runs."""
+        edge = np.diff(np.concatenate([[False], self.gap != NONE, [False]]).astype(np.int8))
+        return Intervals(self.times[edge == 1], self.times[edge == -1])
+
     def between(self, start: int, end: int) -> "Pieces":
         """Return the pieces of `[start, end)`, both of which are among `times`."""
         low, high = (int(place) for place in np.searchsorted(self.times, [start, end]))
-        arrays = (self.account, self.position, self.phase, self.elsewhere, self.call)
-        return Pieces(self.times[low : high + 1], *(array[low:high] for array in arrays))
+        part = slice(low, high)
+        return Pieces(
+            self.times[low : high + 1],
+            self.account[part],
+            self.position[part],
+            self.phase[part],
+            self.elsewhere[part],
+            self.call[part],
+        )
 
 
 def pieces(activity: Activity, host: HostTimelines, window: Window) -> Pieces:
@@ -105,4 +126,13 @@ def _position(at: Times, activity: Activity) -> npt.NDArray[np.uint8]:
     busy = activity.busy
     if not len(busy.starts):
         return np.full(len(at), _NOWHERE, np.uint8)
-    return (at >= busy.starts[0]).astype(np.uint8) + (at >= busy.ends[-1])
+    return np.add(at >= busy.starts[0], at >= busy.ends[-1], dtype=np.uint8)
+
+
+def packed(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return one number for each row of several columns of numbers below `sizes`; np.unravel_index takes it apart."""
+    key = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key *= size
+        key += column
+    return key

@@ -9,12 +9,12 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Times, gaps
+from wallsplit.intervals import Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.os_calls import WAIT, os_class
 from wallsplit.ledger.phases import MPI, PHASE_NAMES
-from wallsplit.ledger.pieces import POSITIONS, Pieces
+from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
 from wallsplit.ledger.timeline import booked
 from wallsplit.model import Names
 
@@ -136,14 +136,8 @@ def cause_timeline(pieces: Pieces, activity: Activity, names: Names) -> CauseTim
     """
     first = (pieces.account == ACCOUNTS.index("cuda.launch")) & (pieces.call % 2 == 1) & (pieces.call != NONE)
     sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2, 2, len(_GAPS))
-    columns = (
-        *(pieces.account, pieces.position, pieces.phase - np.int8(NONE), pieces.elsewhere, first),
-        *(_waits(pieces, names), _gap_kinds(pieces, activity)),
-    )
-    key = np.zeros(len(pieces.account), np.int32)
-    for size, column in zip(sizes, columns, strict=True):
-        key *= np.int32(size)
-        key += column
+    told = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere)
+    key = packed([*told, first, _waits(pieces, names), _gap_kinds(pieces, activity)], sizes)
     occurs = np.flatnonzero(np.bincount(key))
     cause = np.zeros(int(occurs[-1]) + 1, np.uint8)
     for combination, *place in zip(occurs, *np.unravel_index(occurs, sizes), strict=True):
@@ -175,14 +169,11 @@ def _waits(pieces: Pieces, names: Names) -> npt.NDArray[np.bool_]:
 
 def _gap_kinds(pieces: Pieces, activity: Activity) -> npt.NDArray[np.uint8]:
     """Return the place in _GAPS of the idle gap around each piece, 0 while the GPU works for the ledger."""
-    around = gaps(activity.busy, int(pieces.times[0]), int(pieces.times[-1]))
-    length = around.ends - around.starts
+    length = pieces.gaps.ends - pieces.gaps.starts
     kind = np.where(length >= UNSEEN_NS, 3, np.where(length >= PAUSE_NS, 1, 0)).astype(np.uint8)
-    kind += (kind > 0) & np.isin(around.ends, _inputs(activity))
-    if not len(kind):
-        return np.zeros(len(pieces.account), np.uint8)
-    gap = np.searchsorted(around.starts, pieces.times[:-1], "right") - 1
-    return np.where((gap >= 0) & (pieces.times[:-1] < around.ends[gap]), kind[gap], np.uint8(0))
+    pauses = np.flatnonzero(kind)
+    kind[pauses] += np.isin(pieces.gaps.ends[pauses], _inputs(activity))
+    return np.append(kind, np.uint8(0))[pieces.gap]  # the last where there is no gap
 
 
 def _inputs(activity: Activity) -> Times:

@@ -8,7 +8,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, gaps, total_ns
+from wallsplit.intervals import Intervals
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import of_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
@@ -84,10 +84,9 @@ def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) 
     """Return the idle gaps of the pieces' window.
 
     Raises:
-        LedgerError: they do not sum to the window's idle time.
+        LedgerError: they, or their accounts, do not sum to the window's idle time.
     """
-    found = gaps(activity.busy, int(pieces.times[0]), int(pieces.times[-1]))
-    histogram = _histogram(found, pieces)
+    histogram = _histogram(pieces)
     total = sum(each.total_ns for each in histogram)
     booked = sum(sum(each.by_account.values()) for each in histogram)
     if not total == booked == idle_ns(ledger):
@@ -95,21 +94,18 @@ def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) 
             f"ledger of process {ledger.pid}, device {ledger.device}: its idle gaps sum to {total} ns, their accounts "
             f"to {booked} ns, idle are {idle_ns(ledger)} ns; this is a defect of wallsplit, please report it"
         )
-    return IdleGaps(len(found.starts), total, histogram, _longest(model, activity, pieces, found))
+    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, pieces))
 
 
-def _histogram(found: Intervals, pieces: Pieces) -> tuple[GapClass, ...]:
+def _histogram(pieces: Pieces) -> tuple[GapClass, ...]:
     limits = [limit for _, limit in LENGTH_CLASSES]
     size = len(limits)
-    length = found.ends - found.starts
+    length = pieces.gaps.ends - pieces.gaps.starts
     kind = np.searchsorted(limits, length, "right") - 1
     count, total = np.bincount(kind, minlength=size), summed(kind, length, size)
-    by_account = np.zeros((size, len(ACCOUNTS)), np.int64)
-    if len(kind):
-        gap = np.searchsorted(found.starts, pieces.times[:-1], "right") - 1
-        inside = np.flatnonzero((gap >= 0) & (pieces.times[:-1] < found.ends[gap]))
-        slot = kind[gap[inside]] * len(ACCOUNTS) + pieces.account[inside]
-        by_account = summed(slot, pieces.ns[inside], by_account.size).reshape(by_account.shape)
+    inside = np.flatnonzero(pieces.gap != NONE)
+    slot = kind[pieces.gap[inside]] * len(ACCOUNTS) + pieces.account[inside]
+    by_account = summed(slot, pieces.ns[inside], size * len(ACCOUNTS)).reshape(size, len(ACCOUNTS))
     return tuple(
         GapClass(name, int(count[k]), int(total[k]), _by_account(by_account[k]))
         for k, (name, _) in enumerate(LENGTH_CLASSES)
@@ -120,17 +116,22 @@ def _by_account(ns: npt.NDArray[np.int64]) -> dict[str, int]:
     return {name: int(value) for name, value in zip(ACCOUNTS, ns, strict=True) if value}
 
 
-def _longest(model: Model, activity: Activity, pieces: Pieces, found: Intervals) -> tuple[IdleGap, ...]:
-    order = np.lexsort((found.starts, found.starts - found.ends))[:LONGEST]
-    chosen = [(int(found.starts[row]), int(found.ends[row])) for row in order]
+def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap, ...]:
+    starts, ends = pieces.gaps
+    longest = np.lexsort((starts, starts - ends))[:LONGEST]
+    chosen = Intervals(starts[longest], ends[longest])
     ranges = _ranges(model.nvtx, activity, chosen)
-    return tuple(_gap(model.names, activity, pieces.between(start, end), ranges) for start, end in chosen)
+    around = neighbours(activity.rows, model.names, chosen)
+    return tuple(
+        _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
+        for start, end, beside in zip(*chosen, around, strict=True)
+    )
 
 
-def _gap(names: Names, activity: Activity, pieces: Pieces, ranges: pl.DataFrame) -> IdleGap:
+def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours) -> IdleGap:
     start, end = int(pieces.times[0]), int(pieces.times[-1])
     idle = pieces.idle if pieces.idle.any() else ~pieces.idle  # all of it: another process works
-    by_account = _by_account(summed(pieces.account[idle], pieces.ns[idle], len(ACCOUNTS)))
+    by_account = _by_account(summed(pieces.account[idle].astype(np.int64), pieces.ns[idle], len(ACCOUNTS)))
     return IdleGap(
         start_ns=start,
         end_ns=end,
@@ -139,14 +140,17 @@ def _gap(names: Names, activity: Activity, pieces: Pieces, ranges: pl.DataFrame)
         by_account=by_account,
         parts=IdleCauses(combinations(pieces, names).head(PARTS)),
         range=_range(ranges, names, start, end),
-        neighbours=Neighbours() if activity.rows is None else neighbours(activity.rows, names, start, end),
+        neighbours=beside,
     )
 
 
-def _ranges(ranges: NvtxRanges, activity: Activity, chosen: list[tuple[int, int]]) -> pl.DataFrame:
+def _ranges(ranges: NvtxRanges, activity: Activity, chosen: Intervals) -> pl.DataFrame:
     """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
-    overlaps = [(pl.col("start") < end) & (pl.col("end") > start) for start, end in chosen]
-    return of_driving_threads(ranges.filter(~pl.col("is_library"), pl.any_horizontal(False, *overlaps)), activity)
+    starts, ends = np.sort(chosen.starts), np.sort(chosen.ends)
+    ending_after = np.searchsorted(ends, ranges["start"].to_numpy(), "right")
+    beginning_before = np.searchsorted(starts, ranges["end"].to_numpy(), "left")
+    overlap = pl.Series(ending_after < beginning_before)
+    return of_driving_threads(ranges.filter(overlap).filter(~pl.col("is_library")), activity)
 
 
 def _range(ranges: pl.DataFrame, names: Names, start: int, end: int) -> str | None:

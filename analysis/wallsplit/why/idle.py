@@ -11,7 +11,7 @@ from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import os_class
 from wallsplit.ledger.phases import PHASE_NAMES
-from wallsplit.ledger.pieces import POSITIONS, Pieces
+from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
 from wallsplit.model import Names
 from wallsplit.schema import IDLE_CAUSES, IdleCauses, conform
 
@@ -48,13 +48,9 @@ def combinations(pieces: Pieces, names: Names) -> IdleCauses:
     What is summed are numbers; names become text for the few rows that are left.
     """
     idle = np.flatnonzero(pieces.idle)
-    calls = 2 * len(names.texts) + 1
-    sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, calls)
-    columns = (pieces.account, pieces.position, pieces.phase - np.int8(NONE), pieces.elsewhere, pieces.call - NONE)
-    key = np.zeros(len(idle), np.int64)
-    for size, column in zip(sizes, columns, strict=True):
-        key *= size
-        key += column[idle]
+    sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2 * len(names.texts) + 1)
+    columns = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere, pieces.call - NONE)
+    key = packed([column[idle] for column in columns], sizes)
     sums = pl.DataFrame({"key": key, "ns": pieces.ns[idle]}).group_by("key").agg(pl.col("ns").sum())
     places = np.unravel_index(sums["key"].to_numpy(), sizes)
     rows = [(*_texts(place, names), ns) for *place, ns in zip(*(p.tolist() for p in places), sums["ns"], strict=True)]
