@@ -36,7 +36,10 @@ from wallsplit.trace import Trace
 
 @dataclass(frozen=True)
 class Model:
-    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out."""
+    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out.
+
+    API calls are in order of process, GPU operations of process and device, and each of these in file order.
+    """
 
     names: Names
     kernels: Kernels
@@ -100,6 +103,10 @@ def load(trace: Trace) -> Model:
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     mpi_rows = mpi(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
+    api_rows = ApiCalls(_by_process(api_rows, "pid"))
+    kernel_rows = Kernels(_by_process(kernel_rows, "pid", "device"))
+    replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
+    memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     model = Model(
@@ -129,6 +136,11 @@ def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
     """Return the first start and the last end, in ns, over the rows of all frames; None without rows."""
     ends = [f.select(pl.col("start").min(), pl.col("end").max()).row(0) for f in frames if f.height]
     return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
+
+
+def _by_process(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Return the rows of each process, and device, together: a slice of a frame takes no memory of its own."""
+    return frame if all(frame[key].n_unique() < 2 for key in keys) else frame.sort(keys, maintain_order=True)
 
 
 def _distinct(column: str, *frames: pl.DataFrame) -> list[int]:

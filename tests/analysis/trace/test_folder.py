@@ -19,6 +19,7 @@ from wallsplit.ledger.activity import activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
+from wallsplit.model.correlation import Correlation
 from wallsplit.trace import Trace
 from wallsplit.trace.trace import EVENT_TABLES, INFORMATION_TABLES
 from wallsplit_scripts import nsys
@@ -81,6 +82,11 @@ def assert_same(found: Model, expected: Model) -> None:
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(one, pl.DataFrame):
             assert_frame_equal(one, other)
+        elif isinstance(one, Correlation):
+            for numbers, expected_numbers in zip(
+                (one.calls, *one.operations), (other.calls, *other.operations), strict=True
+            ):
+                assert (numbers == expected_numbers).all()
         elif field.name == "names":
             assert one.texts.to_list() == other.texts.to_list()
         else:
