@@ -126,7 +126,8 @@ def _position(at: Times, activity: Activity) -> npt.NDArray[np.uint8]:
     busy = activity.busy
     if not len(busy.starts):
         return np.full(len(at), _NOWHERE, np.uint8)
-    return np.add(at >= busy.starts[0], at >= busy.ends[-1], dtype=np.uint8)
+    position: npt.NDArray[np.uint8] = np.add(at >= busy.starts[0], at >= busy.ends[-1], dtype=np.uint8)
+    return position
 
 
 def packed(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
