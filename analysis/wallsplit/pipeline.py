@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wallsplit.analysis import Analysis
@@ -12,13 +12,17 @@ from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
+from wallsplit.ledger.host import host_timelines
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.ledger.phases import PHASES, PhaseRule
+from wallsplit.ledger.pieces import pieces
 from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
+from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
@@ -53,12 +57,13 @@ def analyse(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
+    phases: tuple[PhaseRule, ...] = PHASES,
 ) -> Analysis:
     """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
     `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
     a report and `examined.path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in
-    for the manifest's and for those of the trace.
+    for the manifest's and for those of the trace. `phases` say which ranges are of which phase.
 
     Raises:
         WindowError: the trace has no such window.
@@ -70,9 +75,9 @@ def analyse(
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
     with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
-        booking = executor.submit(_booked, examined, parts, selected, question)
+        booking = executor.submit(_booked, examined, parts, selected, question, phases)
         breakdowns = tables(model, selected if window else None)
-    ledgers, arithmetic, refused = booking.result()
+    ledgers, idle, arithmetic, refused = booking.result()
     return Analysis(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
@@ -93,6 +98,7 @@ def analyse(
         nvml=_nvml(model, beside, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
+        idle=idle,
     )
 
 
@@ -103,18 +109,41 @@ def analyze(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
+    phases: tuple[PhaseRule, ...] = PHASES,
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
     examined = examine(Path(path))
-    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s)
+    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
 
 
 def _booked(
-    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question
-) -> tuple[tuple[Ledger, ...], tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
-    """Return the ledgers, their arithmetic, and notes on what was refused."""
+    examined: Examined,
+    parts: Sequence[Window],
+    selected: Window | None,
+    question: Question,
+    phases: tuple[PhaseRule, ...],
+) -> tuple[tuple[Ledger, ...], tuple[IdleTime, ...] | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
+    """Return the ledgers, their idle time, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    return ledgers, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+    idle = _idle(examined, parts[0], ledgers, phases) if len(parts) == 1 else None
+    if idle:
+        ledgers = tuple(replace(ledger, host_parts=its.host_parts) for ledger, its in zip(ledgers, idle, strict=True))
+    return ledgers, idle, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+
+
+def _idle(
+    examined: Examined, window: Window, ledgers: Sequence[Ledger], phases: tuple[PhaseRule, ...]
+) -> tuple[IdleTime, ...]:
+    """Return the idle time of each ledger of one window."""
+    booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
+    hosts = host_timelines(examined.model, examined.activities, phases)
+    idle = []
+    for activity, host in zip(examined.activities, hosts, strict=True):
+        if ledger := booked.get((activity.pid, activity.device)):
+            cut = pieces(activity, host, window)
+            causes = causes_of(examined.model, activity, cut)
+            idle.append(idle_time(examined.model, activity, host, cut, causes, ledger))
+    return tuple(idle)
 
 
 def _ledgers(every: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:

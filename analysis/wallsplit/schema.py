@@ -10,6 +10,7 @@ from typing import NewType
 
 import polars as pl
 
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.errors import SchemaError
 
 API_CLASSES = ("setup", "alloc", "launch", "memcpy", "memset", "graph_build", "other", "sync")
@@ -51,6 +52,7 @@ ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
+IdleCauses = NewType("IdleCauses", pl.DataFrame)
 
 KERNELS = pl.Schema(
     {
@@ -238,3 +240,41 @@ GRAPH_REPLAY_SUMMARY = pl.Schema(
     }
 )
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})
+
+IDLE_CAUSES = pl.Schema(
+    {
+        "account": pl.String(),
+        "position": pl.String(),  # before, between or after the ledger's GPU operations; null without any
+        "phase": pl.String(),  # of the innermost range with a phase
+        "call": pl.String(),  # an API call's name, of `host` the OS call's
+        "call_class": pl.String(),  # "first" of a launch call, the OS call's class
+        "elsewhere": pl.String(),  # "device" while another device of the process works
+        "ns": pl.Int64(),
+    }
+)
+HOST_PARTS = pl.Schema({"part": pl.String(), "ns": pl.Int64()})
+CAUSES = pl.Schema({"cause": pl.String(), "ns": pl.Int64(), "share_ratio": pl.Float64()})  # share of the window
+IDLE_GAP_CLASSES = pl.Schema(
+    {
+        "class": pl.String(),  # of length
+        "count": pl.Int64(),
+        "total_ns": pl.Int64(),
+        **{f"{account}_ns": pl.Int64() for account in ACCOUNTS if account not in GPU_ACCOUNTS},
+    }
+)
+IDLE_GAPS = pl.Schema(  # the longest, longest first
+    {
+        "start_ns": pl.Int64(),
+        "end_ns": pl.Int64(),
+        "length_ns": pl.Int64(),
+        "position": pl.String(),  # as in IDLE_CAUSES
+        "cause": pl.String(),  # the account with most time
+        "range": pl.String(),  # the innermost range for most of the gap
+        "previous": pl.String(),  # GPU operations on either side; null where there is none
+        "next": pl.String(),
+        "next_call": pl.String(),  # the API call behind the next operation
+        "next_call_tid": pl.Int64(),
+        "next_call_start_ns": pl.Int64(),
+        "next_call_end_ns": pl.Int64(),
+    }
+)
