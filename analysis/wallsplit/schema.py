@@ -237,4 +237,108 @@ GRAPH_REPLAY_SUMMARY = pl.Schema(
         "share_ratio": pl.Float64(),
     }
 )
+SM = pl.Schema(  # a row per ledger; null = not known, for the reason
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "kernel_active_ratio": pl.Float64(),
+        "sm_count": pl.Int64(),
+        "sm_coverage": pl.Float64(),
+        "sm_coverage_upper": pl.Float64(),
+        "sm_coverage_while_active": pl.Float64(),
+        "slot_fill": pl.Float64(),
+        "warp_occupancy": pl.Float64(),
+        "time_in_small_grids_ratio": pl.Float64(),
+        "time_in_tail_ratio": pl.Float64(),
+        "theoretical_occupancy_mean": pl.Float64(),
+        "limited_by_warps_count": pl.Int64(),
+        "limited_by_blocks_count": pl.Int64(),
+        "limited_by_registers_count": pl.Int64(),
+        "limited_by_shared_memory_count": pl.Int64(),
+        "impossible_count": pl.Int64(),
+        "reason": pl.String(),
+    }
+)
+_SPREAD = ("count", "med_ns", "p95_ns", "p99_ns", "max_ns", "total_ns")
+
+
+def spread(prefix: str) -> dict[str, pl.DataType]:
+    """Return the columns of a `why.spread.Spread`: `prefix_count`, then ns; null where there is nothing to count."""
+    return {f"{prefix}_{name}": pl.Float64() if name == "med_ns" else pl.Int64() for name in _SPREAD}
+
+
+LAUNCH = pl.Schema(  # a row per ledger with a launch
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "count": pl.Int64(),
+        **spread("api"),
+        **spread("first"),
+        **spread("latency"),
+        **spread("queue"),
+        "depth_max": pl.Int64(),
+        "depth_mean": pl.Float64(),
+        "depth_empty_ns": pl.Int64(),
+        "depth_one_ns": pl.Int64(),
+        "depth_shallow_ns": pl.Int64(),
+        "depth_deep_ns": pl.Int64(),
+        "backpressure_count": pl.Int64(),
+        "backpressure_total_ns": pl.Int64(),
+        "backpressure_depth_med": pl.Float64(),
+        "small_kernel_med_ns": pl.Float64(),
+        "small_shorter_than_call_ratio": pl.Float64(),
+        "small_under_10us_ratio": pl.Float64(),
+        "per_step_med": pl.Float64(),
+        "graph_saving_upper_ns": pl.Int64(),
+    }
+)
+SYNC = pl.Schema(  # a row per ledger, call and phase; the parts sum to total_ns
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "name": pl.String(),
+        "phase": pl.String(),
+        "count": pl.Int64(),
+        "total_ns": pl.Int64(),
+        "useful_ns": pl.Int64(),
+        "elsewhere_ns": pl.Int64(),
+        "before_ns": pl.Int64(),
+        "between_ns": pl.Int64(),
+        "tail_ns": pl.Int64(),
+        "nothing_ns": pl.Int64(),
+    }
+)
+COPIES = pl.Schema(  # a row per ledger, kind of copy and kind of host memory
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "operation": pl.String(),
+        "memory": pl.String(),
+        "count": pl.Int64(),
+        "bytes": pl.Int64(),
+        "blocking_count": pl.Int64(),
+        "call_ns": pl.Int64(),
+        "gpu_ns": pl.Int64(),
+    }
+)
+COMM = pl.Schema(  # a row per ledger with communication kernels
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "union_ns": pl.Int64(),
+        "hidden_ns": pl.Int64(),
+        "exposed_ns": pl.Int64(),
+        "count": pl.Int64(),
+    }
+)
+RANK_SKEW = pl.Schema(  # a row per rank
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "matched": pl.Int64(),
+        "not_overlapping": pl.Int64(),
+        "wait_ns": pl.Int64(),
+        **spread("start_skew"),
+    }
+)
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})
