@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wallsplit.accounts import ACCOUNTS, HOST
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Times, clip
+from wallsplit.intervals import Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.rows import Rows
-from wallsplit.ledger.timeline import account_codes, clipped, summed
+from wallsplit.ledger.timeline import account_codes, clipped, mask, summed
 from wallsplit.schema import LAUNCH
 from wallsplit.why.spread import Spread, median, spread
 
@@ -274,20 +274,20 @@ def _share(holds: npt.NDArray[np.bool_]) -> float | None:
 
 
 def _short_gaps(activity: Activity, window: Window) -> dict[str, int]:
-    """Return the time of short idle gaps by account.
-
-    The timeline changes wherever the device begins or ends to work, so each of its pieces lies inside one gap or none.
-    """
-    busy = clip(activity.busy, window.start_ns, window.end_ns)
-    if len(busy.starts) < 2:
+    """Return the time of short idle gaps by account. Without a layer of the GPU's own work, an instant is idle."""
+    pieces = clipped(activity.timeline, window.start_ns, window.end_ns)
+    works = (pieces.active & np.uint32(mask(*GPU_ACCOUNTS))) != 0
+    working = np.flatnonzero(works)
+    if not len(working):
         return {}
-    pieces = clipped(activity.timeline, int(busy.starts[0]), int(busy.ends[-1]))
-    before = np.searchsorted(busy.ends, pieces.times[:-1], side="right") - 1
-    is_idle = (before >= 0) & (pieces.times[:-1] < np.append(busy.starts[1:], _NO_CALL)[before])
-    lasts = np.append(busy.starts[1:] - busy.ends[:-1], _NEVER)[before]
-    short = is_idle & (lasts < SHORT_GAP_NS)
-    lengths = np.diff(pieces.times)[short]
-    by_account = summed(account_codes(pieces.active)[short].astype(np.int64), lengths, len(ACCOUNTS))
+    inside = slice(working[0], working[-1] + 1)
+    works, active, times = works[inside], pieces.active[inside], pieces.times[working[0] : working[-1] + 2]
+    changes = np.concatenate([[0], np.flatnonzero(works[1:] != works[:-1]) + 1, [len(works)]])
+    is_short = np.diff(times[changes]) < SHORT_GAP_NS  # of the stretches of work and idleness, in turn
+    is_short[::2] = False
+    short = np.repeat(is_short, np.diff(changes))
+    lengths = np.diff(times)[short]
+    by_account = summed(account_codes(active[short]).astype(np.int64), lengths, len(ACCOUNTS))
     return {account: int(ns) for account, ns in zip(ACCOUNTS, by_account, strict=True) if ns}
 
 
