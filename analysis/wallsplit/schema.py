@@ -36,9 +36,17 @@ MEMORY_OPERATIONS = (
 
 NVTX_STYLES = ("PushPop", "StartEnd")
 
+MEMORY_KINDS = (*("pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"),)
+"""Kinds of memory; a kind's position is its number in ENUM_CUDA_MEM_KIND."""
+
+GPU_METRICS = ("gr_active", "sm_active", "sm_issue", "tensor_active", "dram_read", "dram_write")
+"""Hardware counters of `nsys profile --gpu-metrics-devices` that are read, each in per cent of what the GPU can do."""
+
 ApiClass = pl.Enum(API_CLASSES)
 MemoryOperation = pl.Enum(MEMORY_OPERATIONS)
 NvtxStyle = pl.Enum(NVTX_STYLES)
+MemoryKind = pl.Enum(MEMORY_KINDS)
+GpuMetric = pl.Enum(GPU_METRICS)
 
 Kernels = NewType("Kernels", pl.DataFrame)
 GraphReplays = NewType("GraphReplays", pl.DataFrame)
@@ -51,6 +59,11 @@ ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
+MemoryEvents = NewType("MemoryEvents", pl.DataFrame)
+GpuPageFaults = NewType("GpuPageFaults", pl.DataFrame)
+CpuPageFaults = NewType("CpuPageFaults", pl.DataFrame)
+GpuMetricSamples = NewType("GpuMetricSamples", pl.DataFrame)
+Synchronizations = NewType("Synchronizations", pl.DataFrame)
 
 KERNELS = pl.Schema(
     {
@@ -58,6 +71,7 @@ KERNELS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "name": pl.Int32(),  # demangled
         "short_name": pl.Int32(),
@@ -76,6 +90,7 @@ GRAPH_REPLAYS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "graph": pl.Int64(),  # graphId; null where not recorded
         "executable": pl.Int64(),  # graphExecId, else graphId
@@ -87,6 +102,7 @@ MEMORY_OPS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "operation": MemoryOperation,
         "bytes": pl.Int64(),  # null where not recorded
@@ -139,6 +155,27 @@ GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
         "max_shared_memory_per_sm_bytes": pl.Int64(),
         "compute_capability": pl.String(),
     }
+)
+MEMORY_EVENTS = pl.Schema(  # allocations and releases that CUDA made, with --cuda-memory-usage=true
+    {
+        "time": pl.Int64(),
+        "pid": pl.Int32(),
+        "device": pl.Int32(),
+        "address": pl.Int64(),
+        "bytes": pl.Int64(),
+        "kind": MemoryKind,
+        "is_release": pl.Boolean(),
+    }
+)
+GPU_PAGE_FAULTS = pl.Schema(  # groups of faults of the GPU on managed memory, with --cuda-um-gpu-page-faults=true
+    {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "device": pl.Int32(), "faults": pl.Int64()}
+)
+CPU_PAGE_FAULTS = pl.Schema({"time": pl.Int64(), "pid": pl.Int32()})  # likewise, one a row
+GPU_METRIC_SAMPLES = pl.Schema(  # a sample holds from its time on, until the next one
+    {"time": pl.Int64(), "gpu": pl.Int32(), "metric": GpuMetric, "per_cent": pl.Int64()}
+)
+SYNCHRONIZATIONS = pl.Schema(  # what API calls wait for; stream null where they wait for no stream
+    {"pid": pl.Int32(), "device": pl.Int32(), "stream": pl.Int32(), "correlation_id": pl.Int64()}
 )
 PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
 DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error

@@ -63,7 +63,7 @@ def test_every_figure_equals_the_reference(name: str) -> None:
     if window is None:
         assert reference["ledgers"] == []
         return
-    found = []
+    found: list[str] = []
     for activity, theirs in zip(everything, reference["ledgers"], strict=True):
         if theirs["sync"]:
             theirs["sync"]["calls"] = without_phases(theirs["sync"]["calls"])

@@ -12,7 +12,8 @@ from wallsplit.intervals import Times
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
-from wallsplit.why.copies import Copies, SmallReads, table as copies_table
+from wallsplit.why.copies import Copies, SmallReads
+from wallsplit.why.copies import table as copies_table
 from wallsplit.why.sync import PARTS, Sync, sync, table
 
 PAGEABLE, PINNED, DEVICE = 0, 1, 2
