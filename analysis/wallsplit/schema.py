@@ -368,6 +368,27 @@ COMM = pl.Schema(  # a row per ledger with communication kernels
         "count": pl.Int64(),
     }
 )
+RANGE_THREADS = pl.Schema(  # a row per process and NVTX range under which other threads launched work, too
+    {
+        "pid": pl.Int64(),
+        "range": pl.String(),
+        "count": pl.Int64(),
+        "own_operations": pl.Int64(),
+        "own_ns": pl.Int64(),
+        "other_operations": pl.Int64(),
+        "other_ns": pl.Int64(),
+        "own_ratio": pl.Float64(),  # of the operations
+    }
+)
+MEMORY_USE = pl.Schema(  # a row per change of what a process holds
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "time": pl.Int64(),
+        "kind": pl.String(),
+        "held_bytes": pl.Int64(),
+    }
+)
 RANK_SKEW = pl.Schema(  # a row per rank
     {
         "pid": pl.Int64(),
