@@ -7,29 +7,38 @@ import polars as pl
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
+from wallsplit.model.gpu_metrics import gpu_metrics
 from wallsplit.model.gpus import gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels
+from wallsplit.model.memory_events import memory_events
 from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
 from wallsplit.model.mpi import mpi
 from wallsplit.model.names import Names, NameTable
 from wallsplit.model.nvtx import nvtx
 from wallsplit.model.osrt import osrt
+from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import physical_gpus, processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
+from wallsplit.model.synchronizations import synchronizations
 from wallsplit.schema import (
     ApiCalls,
+    CpuPageFaults,
     Diagnostics,
+    GpuMetricSamples,
+    GpuPageFaults,
     Gpus,
     GraphReplays,
     Kernels,
+    MemoryEvents,
     MemoryOps,
     MpiCalls,
     NvtxRanges,
     OsrtCalls,
     Processes,
     ProfilerOverhead,
+    Synchronizations,
 )
 from wallsplit.trace import Trace
 
@@ -56,6 +65,11 @@ class Model:
     physical_gpus: dict[tuple[int, int], int]
     """The physical GPU behind (pid, device), where the export tells."""
     processes: Processes
+    synchronizations: Synchronizations
+    memory_events: MemoryEvents
+    gpu_page_faults: GpuPageFaults
+    cpu_page_faults: CpuPageFaults
+    gpu_metrics: GpuMetricSamples
     diagnostics: Diagnostics
     capture: Capture
     unusable_rows: dict[str, int]
@@ -123,6 +137,11 @@ def load(trace: Trace) -> Model:
         gpus=gpus(trace, _distinct("device", *gpu_rows)),
         physical_gpus=physical_gpus(trace),
         processes=processes(trace, pids),
+        synchronizations=synchronizations(raw),
+        memory_events=memory_events(raw),
+        gpu_page_faults=gpu_page_faults(raw),
+        cpu_page_faults=cpu_page_faults(raw),
+        gpu_metrics=gpu_metrics(trace),
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
