@@ -33,10 +33,14 @@ class Units:
     def __len__(self) -> int:
         return len(self.token)
 
+    @property
+    def columns(self) -> tuple[Ints, Codes, Times, Times, Times, Times]:
+        """Return the arrays, in order."""
+        return self.token, self.kind, self.host, self.returned, self.gpu, self.end
+
     def part(self, first: int, last: int) -> "Units":
         """Return the units `first` to `last` (excluded)."""
-        arrays = (self.token, self.kind, self.host, self.returned, self.gpu, self.end)
-        return Units(*(array[first:last] for array in arrays))
+        return Units(*(column[first:last] for column in self.columns))
 
     @property
     def is_exchange(self) -> npt.NDArray[np.bool_]:
