@@ -57,6 +57,7 @@ NvtxRanges = NewType("NvtxRanges", pl.DataFrame)
 OsrtCalls = NewType("OsrtCalls", pl.DataFrame)
 MpiCalls = NewType("MpiCalls", pl.DataFrame)
 ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
+StepRows = NewType("StepRows", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
@@ -133,6 +134,7 @@ NVTX_RANGES = pl.Schema(
         "thread": pl.Int64(),  # -1 where a range ends on another thread than it began
         "style": NvtxStyle,
         "range": pl.Int32(),  # "DOMAIN:text" where the process names the domain
+        "text": pl.Int32(),  # without the domain
         "is_library": pl.Boolean(),  # a library's own domain (cuBLAS, CCCL, NCCL …): not the user's steps
     }
 )
@@ -143,6 +145,14 @@ MPI_CALLS = pl.Schema(
     {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "name": pl.Int32()}
 )
 PROFILER_OVERHEAD = pl.Schema({"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64()})
+STEP_ROWS = pl.Schema(  # steps of one process on one device, in order
+    {
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "kind": pl.Int32(),  # position among the kinds of steps, the most frequent first
+        "host_start": pl.Int64(),  # when the host began the step; `start` may be the GPU's time
+    }
+)
 GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
     {
         "device": pl.Int32(),

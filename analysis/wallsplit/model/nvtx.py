@@ -31,6 +31,7 @@ def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
     rows = raw.usable(TABLE, every if is_range.all() else every.filter(is_range))
     del every  # millions of rows: keep no second copy while names are looked up
     rows = rows.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
+    text = _texts(rows, names)
     crosses = (pl.col("endGlobalTid") != pl.col("globalTid")).fill_null(value=False)
     frame = rows.select(
         "start",
@@ -38,7 +39,8 @@ def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
         "pid",
         pl.when(crosses).then(NO_THREAD).otherwise(pl.col("globalTid").fill_null(0)).alias("thread"),
         _style(rows["eventType"]).alias("style"),
-        _names(rows, domains, names).alias("range"),
+        _with_domains(rows, text, domains, names).alias("range"),
+        text.alias("text"),
         _is_library(rows, domains).alias("is_library"),
     )
     return NvtxRanges(conform(frame, NVTX_RANGES, "nvtx"))
@@ -60,12 +62,14 @@ def _style(event_type: pl.Series) -> pl.Series:
     return pl.Series(NVTX_STYLES, dtype=NvtxStyle).gather(event_type.is_in(list(START_END)).cast(pl.UInt32))
 
 
-def _names(rows: pl.DataFrame, domains: pl.DataFrame, names: NameTable) -> pl.Series:
+def _texts(rows: pl.DataFrame, names: NameTable) -> pl.Series:
     inline = names.rows_of_texts(rows["text"])
-    row = inline
-    if rows["textId"].null_count() < rows.height:
-        registered = names.rows_of_ids(rows["textId"])
-        row = inline.zip_with(rows["text"].is_not_null(), registered)
+    if rows["textId"].null_count() == rows.height:
+        return inline
+    return inline.zip_with(rows["text"].is_not_null(), names.rows_of_ids(rows["textId"]))
+
+
+def _with_domains(rows: pl.DataFrame, row: pl.Series, domains: pl.DataFrame, names: NameTable) -> pl.Series:
     if domains.is_empty():
         return row
     texts = names.freeze()

@@ -1,0 +1,115 @@
+"""Steps by the names of NVTX ranges: ranges named like steps, else phases that take turns."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from wallsplit.intervals import Times
+from wallsplit.ledger.phases import PhaseRule, phase_of, words
+from wallsplit.model.names import Names
+from wallsplit.why.steps.cycle.choice import MIN_STEPS
+from wallsplit.why.steps.ranges import LAYER, OwnRanges
+from wallsplit.why.steps.units import Ints
+
+STEP = re.compile(r"\b(?:steps?|iter(?:ation)?s?|minibatch|mini batch|batch|profiler step|replay|token)\b")
+TURN = ("data", "forward", "loss", "backward", "optimizer")
+"""Phases that a step is made of."""
+
+
+@dataclass(frozen=True)
+class NamedSteps:
+    """Ranges of one thread whose names have the same words, ascending."""
+
+    name: str
+    thread: int
+    start: Times
+    end: Times
+
+    @property
+    def total_ns(self) -> int:
+        """Return the time from start to end, all ranges together."""
+        return int((self.end - self.start).sum())
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Return whether none of them overlaps the next."""
+        return bool((self.end[:-1] <= self.start[1:]).all())
+
+
+def named_steps(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -> tuple[NamedSteps, ...]:
+    """Return the steps that ranges name, by kind: that which takes most time first; nothing where no range does."""
+    groups = [group for group in _groups(ranges, names, _is_step) if group.is_disjoint]
+    groups.sort(key=lambda group: (-group.total_ns, int(group.start[0])))
+    if not groups:
+        turns = _phases_in_turns(ranges, names, rules)
+        return () if turns is None else (turns,)
+    chosen = groups[:1]
+    every = chosen[0]
+    for group in groups[1:]:
+        if group.thread == every.thread:
+            both = _merged(every, group)
+            if both.is_disjoint:
+                chosen.append(group)
+                every = both
+    return tuple(chosen)
+
+
+def _is_step(text: str) -> bool:
+    return STEP.search(words(text)) is not None
+
+
+def _merged(one: NamedSteps, other: NamedSteps) -> NamedSteps:
+    start, end = np.append(one.start, other.start), np.append(one.end, other.end)
+    order = np.lexsort((end, start))
+    return NamedSteps(one.name, one.thread, start[order], end[order])
+
+
+def _groups(ranges: OwnRanges, names: Names, is_wanted: Callable[[str], bool]) -> Iterator[NamedSteps]:
+    """Yield the wanted ranges by thread and words, MIN_STEPS or more in each group, in the order of first occurrence."""
+    distinct, row = np.unique(ranges.text, return_inverse=True)
+    texts = names.text(pl.Series(distinct, dtype=pl.Int64)).to_list()
+    numbers: dict[str, int] = {}
+    label = np.array([numbers.setdefault(words(t), len(numbers)) if is_wanted(t) else -1 for t in texts], np.int64)[row]
+    wanted = ranges.of(np.flatnonzero(label >= 0))
+    key = np.unique(wanted.thread, return_inverse=True)[1] * len(numbers) + label[label >= 0]
+    _, first, group, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    by_group = np.split(np.lexsort((wanted.end, wanted.start, group)), np.cumsum(count)[:-1])
+    text = list(numbers)
+    for i in np.argsort(first).tolist():
+        if count[i] >= MIN_STEPS:
+            mine = wanted.of(by_group[i])
+            yield NamedSteps(text[int(key[first[i]]) % len(numbers)], int(mine.thread[0]), mine.start, mine.end)
+
+
+def _phases_in_turns(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -> NamedSteps | None:
+    """Return the steps that nobody named but whose phases are: on one thread, equally often, in strict turns.
+
+    A step runs from the start of its first phase to that of the next step's, the last one to the end of its last phase.
+    """
+
+    def is_phase(text: str) -> bool:
+        return phase_of(text, rules) in TURN and not LAYER.search(text)
+
+    by_count: dict[tuple[int, int], list[NamedSteps]] = {}
+    for group in _groups(ranges, names, is_phase):
+        by_count.setdefault((group.thread, len(group.start)), []).append(group)
+    found = [_in_turns(by_count[key], rules) for key in sorted(by_count)]
+    return max((steps for steps in found if steps), key=lambda steps: steps.total_ns, default=None)
+
+
+def _in_turns(phases: Sequence[NamedSteps], rules: tuple[PhaseRule, ...]) -> NamedSteps | None:
+    turn: list[NamedSteps] = []
+    for phase in sorted(phases, key=lambda phase: (int(phase.start[0]), phase.name)):
+        longer = [*turn, phase]
+        start, end = (np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True))
+        if (end[:-1] <= start[1:]).all():
+            turn = longer
+    kinds = {phase_of(phase.name, rules) for phase in turn}
+    if len(kinds) < 2 or not kinds & {"forward", "backward"}:
+        return None
+    first, last = turn[0], turn[-1]
+    name = " + ".join(phase.name for phase in turn)
+    return NamedSteps(name, first.thread, first.start, np.append(first.start[1:], last.end[-1:]))

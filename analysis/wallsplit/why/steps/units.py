@@ -1,0 +1,66 @@
+"""What a step is made of: units of work in the order in which the host issued them, one number for each kind of work."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wallsplit.intervals import Times
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.uint8]
+
+KERNEL, GRAPH, COPY, HOST_COPY, SYNC = range(5)
+"""What a unit is. HOST_COPY: a copy to or from the host; with SYNC, a wait, these are exchanges with the host."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of work in host order, one entry each. All times in ns."""
+
+    token: Ints
+    """Equal for the same work: numbers from 0 on."""
+    kind: Codes
+    host: Times
+    """When the host began to issue the unit; ascending."""
+    returned: Times
+    """When the host was done with issuing it."""
+    gpu: Times
+    """When its first operation began; `host` where it has none."""
+    end: Times
+    """When its last operation ended."""
+
+    def __len__(self) -> int:
+        return len(self.token)
+
+    @property
+    def columns(self) -> tuple[Ints, Codes, Times, Times, Times, Times]:
+        """Return the arrays, in order."""
+        return self.token, self.kind, self.host, self.returned, self.gpu, self.end
+
+    def part(self, first: int, last: int) -> "Units":
+        """Return the units `first` to `last` (excluded)."""
+        return Units(*(column[first:last] for column in self.columns))
+
+    @property
+    def is_exchange(self) -> npt.NDArray[np.bool_]:
+        """Return which units copy to or from the host, or wait."""
+        return self.kind >= HOST_COPY
+
+    @property
+    def is_work(self) -> npt.NDArray[np.bool_]:
+        """Return which units are kernels or graphs."""
+        return self.kind <= GRAPH
+
+
+def work(units: Units, first: int, last: int) -> dict[int, int]:
+    """Return how often each kernel occurs in the units `first` to `last` (excluded); graphs count as alike, as -1."""
+    body = units.part(first, last)
+    tokens = np.where(body.kind == GRAPH, -1, body.token)[body.is_work]
+    numbers, counts = np.unique(tokens, return_counts=True)
+    return dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+
+
+def shared(one: dict[int, int], other: dict[int, int]) -> int:
+    """Return how much work two bodies have in common, in units."""
+    return sum(min(count, other.get(token, 0)) for token, count in one.items())
