@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from wallsplit.arithmetic.work import LedgerArithmetic
+from wallsplit.diagnosis.explanation import Explained
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.note import Note
 from wallsplit.run.manifest import RunManifest
 from wallsplit.run.nvml import NvmlSummary
 from wallsplit.run.perturbation import Perturbation
-from wallsplit.why.idle_time import IdleTime
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Analysis:
     nvml: NvmlSummary | None = None
     reconstructed: bool = False  # the trace is our own reconstruction: every output carries a banner
     assumptions: tuple[str, ...] = field(default=())
-    idle: tuple[IdleTime, ...] | None = None  # one per ledger; None where the window names many ranges
+    explained: Explained | None = None  # None where the window names many ranges
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,17 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
+from wallsplit.diagnosis.explanation import Explained, explain
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
-from wallsplit.ledger.host import host_timelines
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.ledger.phases import PHASES, PhaseRule
-from wallsplit.ledger.pieces import pieces
+from wallsplit.ledger.phases import PHASES, PhaseRules
 from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
-from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
@@ -57,7 +55,7 @@ def analyse(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
-    phases: tuple[PhaseRule, ...] = PHASES,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
@@ -77,7 +75,7 @@ def analyse(
     with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
         booking = executor.submit(_booked, examined, parts, selected, question, phases)
         breakdowns = tables(model, selected if window else None)
-    ledgers, idle, arithmetic, refused = booking.result()
+    ledgers, explained, arithmetic, refused = booking.result()
     return Analysis(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
@@ -98,7 +96,7 @@ def analyse(
         nvml=_nvml(model, beside, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
-        idle=idle,
+        explained=explained,
     )
 
 
@@ -109,7 +107,7 @@ def analyze(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
-    phases: tuple[PhaseRule, ...] = PHASES,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
     examined = examine(Path(path))
@@ -117,33 +115,16 @@ def analyze(
 
 
 def _booked(
-    examined: Examined,
-    parts: Sequence[Window],
-    selected: Window | None,
-    question: Question,
-    phases: tuple[PhaseRule, ...],
-) -> tuple[tuple[Ledger, ...], tuple[IdleTime, ...] | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
-    """Return the ledgers, their idle time, their arithmetic, and notes on what was refused."""
+    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
+) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
+    """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    idle = _idle(examined, parts[0], ledgers, phases) if len(parts) == 1 else None
-    if idle:
-        ledgers = tuple(replace(ledger, host_parts=its.host_parts) for ledger, its in zip(ledgers, idle, strict=True))
-    return ledgers, idle, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
-
-
-def _idle(
-    examined: Examined, window: Window, ledgers: Sequence[Ledger], phases: tuple[PhaseRule, ...]
-) -> tuple[IdleTime, ...]:
-    """Return the idle time of each ledger of one window."""
-    booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
-    hosts = host_timelines(examined.model, examined.activities, phases)
-    idle = []
-    for activity, host in zip(examined.activities, hosts, strict=True):
-        if ledger := booked.get((activity.pid, activity.device)):
-            cut = pieces(activity, host, window)
-            causes = causes_of(examined.model, activity, cut)
-            idle.append(idle_time(examined.model, activity, host, cut, causes, ledger))
-    return tuple(idle)
+    explained = None
+    if len(parts) == 1:
+        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
+        reasons = zip(ledgers, explained.ledgers, strict=True)
+        ledgers = tuple(replace(ledger, host_parts=why.idle.host_parts) for ledger, why in reasons)
+    return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 
 def _ledgers(every: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:

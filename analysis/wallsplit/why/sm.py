@@ -110,6 +110,18 @@ def sm(activity: Activity, window: Window, gpus: Gpus) -> Sm | None:
     )
 
 
+def covered_ns(activity: Activity, window: Window, gpus: Gpus) -> float:
+    """Return the integral of the SM coverage over the window, in ns; 0 where the GPU is not described."""
+    if activity.rows is None or activity.rows.kernels.is_empty():
+        return 0.0
+    row = gpus.filter(pl.col("device") == activity.device)
+    multiprocessors = Multiprocessors.of(row.row(0, named=True)) if row.height else None
+    if multiprocessors is None:
+        return 0.0
+    kernels = _Kernels.within(activity.rows.kernels, window)
+    return kernels.integral(_use(multiprocessors, kernels.shapes).coverage)
+
+
 @dataclass(frozen=True)
 class _Kernels:
     """The kernels of a window, by their distinct shapes: a trace has millions of kernels and hundreds of shapes."""
