@@ -10,7 +10,7 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
-from wallsplit.diagnosis.explanation import Explained, explain
+from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
@@ -68,7 +68,7 @@ def analyse(
         FlopsError: `flops` would be more than 100 % of peak.
     """
     model = examined.model
-    parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
+    parts = _parts(examined, window, phases)
     selected = whole(parts) if parts else None
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
@@ -114,16 +114,31 @@ def analyze(
     return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
 
 
+def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:
+    """Return the window asked for, or the default one; several where it names a range that occurs often; or none."""
+    default = default_window(examined.model)
+    if window == STEADY and default:
+        ledgers = _ledgers(examined.activities, (default,))
+        return (steady_window(explain(examined.model, examined.activities, ledgers, default, rules)),)
+    if window:
+        return windows(examined.model, window)
+    return (default,) if default else ()
+
+
 def _booked(
     examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
 ) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
     """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    explained = None
-    if len(parts) == 1:
+    if not parts:
+        return ledgers, None, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+    if len(parts) > 1:
+        explained = None
+        split = split_host(examined.model, examined.activities, ledgers, whole(parts), rules)
+    else:
         explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
-        reasons = zip(ledgers, explained.ledgers, strict=True)
-        ledgers = tuple(replace(ledger, host_parts=why.idle.host_parts) for ledger, why in reasons)
+        split = tuple(why.idle.host_parts for why in explained.ledgers)
+    ledgers = tuple(replace(ledger, host_parts=its) for ledger, its in zip(ledgers, split, strict=True))
     return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 
