@@ -426,6 +426,8 @@ RANK_SKEW = pl.Schema(  # a row per rank
         "not_overlapping": pl.Int64(),
         "wait_ns": pl.Int64(),
         **spread("start_skew"),
+    }
+)
 NSYS_MESSAGES = pl.Schema(
     {
         "severity": pl.String(),  # info, warning, error, other

@@ -6,6 +6,7 @@ Runtime"; from CUDA 10.1 on the driver's CUresult has the same numbers for the s
 
 from dataclasses import dataclass
 
+OUT_OF_MEMORY = 2
 NOT_READY = 600
 """The answer to a query, no failure: the work asked about has not finished."""
 
@@ -22,7 +23,7 @@ class ErrorCode:
 
 TABLE = (
     ErrorCode(1, "invalid value"),
-    ErrorCode(2, "out of memory"),
+    ErrorCode(OUT_OF_MEMORY, "out of memory"),
     ErrorCode(3, "CUDA is not initialised"),
     ErrorCode(4, "CUDA is shutting down"),
     ErrorCode(9, "invalid launch configuration"),

@@ -43,6 +43,12 @@ def gpus(trace: Trace, used: Mapping[tuple[int, int], int]) -> Gpus:
     return Gpus(conform(frame.join(_descriptions(trace), on="gpu", how="left").sort("gpu"), GPUS, "gpus"))
 
 
+def memory_of_gpus(trace: Trace) -> dict[int, int]:
+    """Return the bytes of memory of each physical GPU that the export describes, in use or not."""
+    known = _descriptions(trace).select("gpu", "memory_bytes").drop_nulls()
+    return dict(known.iter_rows())
+
+
 def physical_gpus(trace: Trace) -> dict[tuple[int, int], int]:
     """Return the physical GPU behind each (pid, device), where the export tells: a process numbers devices itself."""
     raw = trace.scan("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]).drop_nulls().collect()

@@ -1,6 +1,6 @@
 """All the frames of one trace, each read once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
 from wallsplit.model.gpu_metrics import gpu_metrics
-from wallsplit.model.gpus import gpus, physical_gpus
+from wallsplit.model.gpus import gpus, memory_of_gpus, physical_gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels
 from wallsplit.model.memory_events import memory_events
@@ -77,6 +77,8 @@ class Model:
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
     missing: frozenset[str] = frozenset()
     """Tables of the analysis (names as in BREAKDOWNS) that this trace's columns cannot give."""
+    memory_of_gpus: dict[int, int] = field(default_factory=dict)
+    """Bytes of each physical GPU that the export describes, in use or not."""
     not_used: tuple[NotUsedTable, ...] = ()
     """Raw tables with rows that were not read."""
 
@@ -151,6 +153,7 @@ def load(trace: Trace) -> Model:
         capture=capture(trace),
         unusable_rows=raw.unusable,
         missing=_missing(trace),
+        memory_of_gpus=memory_of_gpus(trace),
         not_used=not_used(trace),  # last: when all that is read has been scanned
     )
     trace.check_unchanged()

@@ -9,14 +9,16 @@ from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.rows import DRIVING
 from wallsplit.model import Model
 from wallsplit.model.communication import communication_library
+from wallsplit.model.error_codes import is_final
 from wallsplit.note import Kind, Level, Note
 from wallsplit.text import shorten
 from wallsplit.words.failed_calls import failed_calls
 
 CAUSES_OF_NO_KERNELS = (
     "Typical causes: WSL, a profiler older than the GPU or its driver, a container without the needed rights, "
-    "or a kernel that failed"
+    "or a kernel that never ended"
 )
+A_KERNEL_FAILED = "A kernel failed, as calls after it report: what fails, or is cut off by it, leaves no row"
 MESSAGES_QUOTED = 3
 MESSAGES_QUOTED_WITHOUT_CUDA = 12
 """Where nothing else tells why there is no CUDA row."""
@@ -67,11 +69,13 @@ def _without_gpu_work(model: Model, ledgers: Sequence[Ledger]) -> Iterator[Note]
     silent = [led for led in _first_of_each(ledgers) if led.device is None and led.gpu_complete is not None]
     lost = [led.pid for led in silent if not led.gpu_complete]
     if lost:
+        failed = model.api_calls.filter(pl.col("pid").is_in(lost), pl.col("return_value") > 0)["return_value"].unique()
+        cause = A_KERNEL_FAILED if any(is_final(code) for code in failed) else CAUSES_OF_NO_KERNELS
         yield _of_processes(
             lost,
             "no_gpu_work",
             "warning",
-            f"launched kernels, but the trace has no GPU work of it. {CAUSES_OF_NO_KERNELS}. "
+            f"launched kernels, but the trace has no GPU work of it. {cause}. "
             "How busy the GPU was is not measured; it was not necessarily idle.",
         )
     quiet: dict[str, list[int]] = {}
@@ -240,7 +244,7 @@ def _nsys_messages(model: Model) -> Iterator[Note]:
         return
     most = MESSAGES_QUOTED if model.cuda_span else MESSAGES_QUOTED_WITHOUT_CUDA
     quoted = [f"“{shorten(' '.join(text.split()), 160)}”" for text in texts["text"].head(most)]
-    more = f", and {texts.height - most} more" if texts.height > most else ""
+    more = f", and {texts.height - most} more, among the messages of nsys" if texts.height > most else ""
     count = int(texts["count"].sum())
     times = "once" if count == 1 else f"{count:,} times"
     yield Note("nsys_messages", "info", f"nsys warned {times} about this recording: {', '.join(quoted)}{more}.")
