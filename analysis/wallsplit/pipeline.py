@@ -13,6 +13,7 @@ from wallsplit.breakdowns import tables
 from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
+from wallsplit.ledger.gpu_use import gpu_use
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.phases import PHASES, PhaseRules
 from wallsplit.ledger.windows import default_window, whole, windows
@@ -83,7 +84,7 @@ def analyse(
         headline=headline(ledgers, selected),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
-        gpus=model.gpus,
+        gpus=gpu_use(model.gpus, examined.activities, parts),
         processes=model.processes,
         window=selected,
         window_is_explicit=window is not None,
@@ -97,6 +98,7 @@ def analyse(
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
         explained=explained,
+        not_used=model.not_used,
     )
 
 

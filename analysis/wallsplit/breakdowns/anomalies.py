@@ -9,12 +9,12 @@ from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.correlation import Correlation, Numbers
+from wallsplit.model.error_codes import NOT_READY, in_words
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
 
 NO_CALL = np.iinfo(np.int64).max
 """The time of the first of no calls."""
-NOT_READY = 600  # cudaErrorNotReady
 IS_POLL = (pl.col("return_value") == NOT_READY) & (pl.col("api_class") == "sync")
 """A call that asked whether an event or a stream is done and was told "not ready": an answer, no failure."""
 
@@ -55,11 +55,12 @@ def _failed_calls(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
     named = counts.with_columns(model.names.text(counts["name"]))
     ordered = named.sort("poll", "len", "name", "return_value", descending=[False, True, False, False])
     for name, code, is_poll, count in ordered.iter_rows():
-        yield "not_ready_answer" if is_poll else "failed_api_call", count, f"{name} returned {code}"
+        yield "not_ready_answer" if is_poll else "failed_api_call", count, f"{name}: {in_words(code)}"
 
 
 def _launches_without_gpu_row(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
-    launches = calls.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build")
+    ran = pl.col("return_value").fill_null(0) <= 0  # a launch that failed is a failed call, nothing is lost
+    launches = calls.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build", ran)
     lost = launches.filter(pl.Series(model.correlation.operations_per_number[launches["number"]] == 0))
     if lost.height:
         counts = model.names.text(lost["name"]).value_counts().sort("count", "name", descending=[True, False])

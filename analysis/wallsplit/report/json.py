@@ -16,7 +16,7 @@ from wallsplit.report.explanation_json import explanation
 from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TABLES = (
     "api_summary",
     "kernel_summary",
@@ -83,7 +83,8 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
         "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
         **{name: _rows(analysis, name) for name in names},
-        "notes": [{"level": note.level, "text": note.text} for note in all_notes(analysis)],
+        "notes": [asdict(note) for note in all_notes(analysis)],
+        "not_used": [asdict(table) for table in analysis.not_used],
     }
 
 
