@@ -26,7 +26,7 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         for start, end, tid, correlation, text in calls
     ]
     kernel_rows = [
-        (start, end, PID, 0, correlation, name(text), name(text), False, False, 1, 1, None, None, None)
+        (start, end, PID, 0, None, correlation, name(text), name(text), False, False, 1, 1, None, None, None)
         for start, end, correlation, text in kernels
     ]
     range_rows = [
@@ -49,6 +49,11 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         profiler_overhead=schema.ProfilerOverhead(schema.empty(schema.PROFILER_OVERHEAD)),
         gpus=schema.Gpus(schema.empty(schema.GPUS)),
         processes=schema.Processes(schema.empty(schema.PROCESSES)),
+        synchronizations=schema.Synchronizations(schema.empty(schema.SYNCHRONIZATIONS)),
+        memory_events=schema.MemoryEvents(schema.empty(schema.MEMORY_EVENTS)),
+        gpu_page_faults=schema.GpuPageFaults(schema.empty(schema.GPU_PAGE_FAULTS)),
+        cpu_page_faults=schema.CpuPageFaults(schema.empty(schema.CPU_PAGE_FAULTS)),
+        gpu_metrics=schema.GpuMetricSamples(schema.empty(schema.GPU_METRIC_SAMPLES)),
         diagnostics=schema.Diagnostics(schema.empty(schema.DIAGNOSTICS)),
         capture=Capture(None, None, None),
         unusable_rows={},

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from wallsplit.arithmetic.work import LedgerArithmetic
+from wallsplit.diagnosis.explanation import Explained
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.note import Note
 from wallsplit.run.manifest import RunManifest
@@ -35,6 +36,7 @@ class Analysis:
     nvml: NvmlSummary | None = None
     reconstructed: bool = False  # the trace is our own reconstruction: every output carries a banner
     assumptions: tuple[str, ...] = field(default=())
+    explained: Explained | None = None  # None where the window names many ranges
 
 
 @dataclass(frozen=True)

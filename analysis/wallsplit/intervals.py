@@ -74,6 +74,15 @@ def total_ns(intervals: Intervals) -> int:
     return int((intervals.ends - intervals.starts).sum())
 
 
+def elapsed(intervals: Intervals, times: Times) -> Times:
+    """Return how many ns of the set lie before each of the times."""
+    begun = np.searchsorted(intervals.starts, times, side="right")
+    whole = np.concatenate([[0], np.cumsum(intervals.ends - intervals.starts)])[begun]
+    last_end = np.append(intervals.ends, 0)[begun - 1]  # of none: nothing is whole, and nothing is ahead
+    ahead = np.where(begun > 0, np.maximum(last_end - times, 0), 0)
+    return np.asarray(whole - ahead, np.int64)
+
+
 def gaps(intervals: Intervals, start: int, end: int) -> Intervals:
     """Return the part of `[start, end)` outside the set."""
     inside = clip(intervals, start, end)
@@ -88,3 +97,10 @@ def intersect(a: Intervals, b: Intervals) -> Intervals:
     start = int(min(a.starts[0], b.starts[0]))
     end = int(max(a.ends[-1], b.ends[-1]))
     return gaps(merge([gaps(a, start, end), gaps(b, start, end)]), start, end)
+
+
+def subtract(a: Intervals, b: Intervals) -> Intervals:
+    """Return the instants of `a` that are not in `b`."""
+    if not len(a.starts):
+        return EMPTY
+    return intersect(a, gaps(b, int(a.starts[0]), int(a.ends[-1])))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wallsplit.analysis import Analysis
@@ -10,9 +10,11 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
+from wallsplit.diagnosis.explanation import Explained, explain
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.ledger.phases import PHASES, PhaseRules
 from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
@@ -53,12 +55,13 @@ def analyse(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
     `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
     a report and `examined.path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in
-    for the manifest's and for those of the trace.
+    for the manifest's and for those of the trace. `phases` say which ranges are of which phase.
 
     Raises:
         WindowError: the trace has no such window.
@@ -70,9 +73,9 @@ def analyse(
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
     with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
-        booking = executor.submit(_booked, examined, parts, selected, question)
+        booking = executor.submit(_booked, examined, parts, selected, question, phases)
         breakdowns = tables(model, selected if window else None)
-    ledgers, arithmetic, refused = booking.result()
+    ledgers, explained, arithmetic, refused = booking.result()
     return Analysis(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
@@ -93,6 +96,7 @@ def analyse(
         nvml=_nvml(model, beside, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
+        explained=explained,
     )
 
 
@@ -103,18 +107,24 @@ def analyze(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
     examined = examine(Path(path))
-    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s)
+    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
 
 
 def _booked(
-    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question
-) -> tuple[tuple[Ledger, ...], tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
-    """Return the ledgers, their arithmetic, and notes on what was refused."""
+    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
+) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
+    """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    return ledgers, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+    explained = None
+    if len(parts) == 1:
+        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
+        reasons = zip(ledgers, explained.ledgers, strict=True)
+        ledgers = tuple(replace(ledger, host_parts=why.idle.host_parts) for ledger, why in reasons)
+    return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 
 def _ledgers(every: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:

@@ -10,6 +10,7 @@ from typing import NewType
 
 import polars as pl
 
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.errors import SchemaError
 
 API_CLASSES = ("setup", "alloc", "launch", "memcpy", "memset", "graph_build", "other", "sync")
@@ -36,9 +37,17 @@ MEMORY_OPERATIONS = (
 
 NVTX_STYLES = ("PushPop", "StartEnd")
 
+MEMORY_KINDS = (*("pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"),)
+"""Kinds of memory; a kind's position is its number in ENUM_CUDA_MEM_KIND."""
+
+GPU_METRICS = ("gr_active", "sm_active", "sm_issue", "tensor_active", "dram_read", "dram_write")
+"""Hardware counters of `nsys profile --gpu-metrics-devices` that are read, each in per cent of what the GPU can do."""
+
 ApiClass = pl.Enum(API_CLASSES)
 MemoryOperation = pl.Enum(MEMORY_OPERATIONS)
 NvtxStyle = pl.Enum(NVTX_STYLES)
+MemoryKind = pl.Enum(MEMORY_KINDS)
+GpuMetric = pl.Enum(GPU_METRICS)
 
 Kernels = NewType("Kernels", pl.DataFrame)
 GraphReplays = NewType("GraphReplays", pl.DataFrame)
@@ -52,6 +61,12 @@ StepRows = NewType("StepRows", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
+IdleCauses = NewType("IdleCauses", pl.DataFrame)
+MemoryEvents = NewType("MemoryEvents", pl.DataFrame)
+GpuPageFaults = NewType("GpuPageFaults", pl.DataFrame)
+CpuPageFaults = NewType("CpuPageFaults", pl.DataFrame)
+GpuMetricSamples = NewType("GpuMetricSamples", pl.DataFrame)
+Synchronizations = NewType("Synchronizations", pl.DataFrame)
 
 KERNELS = pl.Schema(
     {
@@ -59,6 +74,7 @@ KERNELS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "name": pl.Int32(),  # demangled
         "short_name": pl.Int32(),
@@ -77,6 +93,7 @@ GRAPH_REPLAYS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "graph": pl.Int64(),  # graphId; null where not recorded
         "executable": pl.Int64(),  # graphExecId, else graphId
@@ -88,6 +105,7 @@ MEMORY_OPS = pl.Schema(
         "end": pl.Int64(),
         "pid": pl.Int32(),
         "device": pl.Int32(),
+        "stream": pl.Int32(),  # null where not recorded
         "correlation_id": pl.Int64(),
         "operation": MemoryOperation,
         "bytes": pl.Int64(),  # null where not recorded
@@ -149,6 +167,27 @@ GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
         "max_shared_memory_per_sm_bytes": pl.Int64(),
         "compute_capability": pl.String(),
     }
+)
+MEMORY_EVENTS = pl.Schema(  # allocations and releases that CUDA made, with --cuda-memory-usage=true
+    {
+        "time": pl.Int64(),
+        "pid": pl.Int32(),
+        "device": pl.Int32(),
+        "address": pl.Int64(),
+        "bytes": pl.Int64(),
+        "kind": MemoryKind,
+        "is_release": pl.Boolean(),
+    }
+)
+GPU_PAGE_FAULTS = pl.Schema(  # groups of faults of the GPU on managed memory, with --cuda-um-gpu-page-faults=true
+    {"start": pl.Int64(), "end": pl.Int64(), "pid": pl.Int32(), "device": pl.Int32(), "faults": pl.Int64()}
+)
+CPU_PAGE_FAULTS = pl.Schema({"time": pl.Int64(), "pid": pl.Int32()})  # likewise, one a row
+GPU_METRIC_SAMPLES = pl.Schema(  # a sample holds from its time on, until the next one
+    {"time": pl.Int64(), "gpu": pl.Int32(), "metric": GpuMetric, "per_cent": pl.Int64()}
+)
+SYNCHRONIZATIONS = pl.Schema(  # what API calls wait for; stream null where they wait for no stream
+    {"pid": pl.Int32(), "device": pl.Int32(), "stream": pl.Int32(), "correlation_id": pl.Int64()}
 )
 PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
 DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error
@@ -247,4 +286,167 @@ GRAPH_REPLAY_SUMMARY = pl.Schema(
         "share_ratio": pl.Float64(),
     }
 )
+SM = pl.Schema(  # a row per ledger; null = not known, for the reason
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "kernel_active_ratio": pl.Float64(),
+        "sm_count": pl.Int64(),
+        "sm_coverage": pl.Float64(),
+        "sm_coverage_upper": pl.Float64(),
+        "sm_coverage_while_active": pl.Float64(),
+        "slot_fill": pl.Float64(),
+        "warp_occupancy": pl.Float64(),
+        "time_in_small_grids_ratio": pl.Float64(),
+        "time_in_tail_ratio": pl.Float64(),
+        "theoretical_occupancy_mean": pl.Float64(),
+        "limited_by_warps_count": pl.Int64(),
+        "limited_by_blocks_count": pl.Int64(),
+        "limited_by_registers_count": pl.Int64(),
+        "limited_by_shared_memory_count": pl.Int64(),
+        "impossible_count": pl.Int64(),
+        "reason": pl.String(),
+    }
+)
+_SPREAD = ("count", "med_ns", "p95_ns", "p99_ns", "max_ns", "total_ns")
+
+
+def spread(prefix: str) -> dict[str, pl.DataType]:
+    """Return the columns of a `why.spread.Spread`: `prefix_count`, then ns; null where there is nothing to count."""
+    return {f"{prefix}_{name}": pl.Float64() if name == "med_ns" else pl.Int64() for name in _SPREAD}
+
+
+LAUNCH = pl.Schema(  # a row per ledger with a launch
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "count": pl.Int64(),
+        **spread("api"),
+        **spread("first"),
+        **spread("latency"),
+        **spread("queue"),
+        "depth_max": pl.Int64(),
+        "depth_mean": pl.Float64(),
+        "depth_empty_ns": pl.Int64(),
+        "depth_one_ns": pl.Int64(),
+        "depth_shallow_ns": pl.Int64(),
+        "depth_deep_ns": pl.Int64(),
+        "backpressure_count": pl.Int64(),
+        "backpressure_total_ns": pl.Int64(),
+        "backpressure_depth_med": pl.Float64(),
+        "small_kernel_med_ns": pl.Float64(),
+        "small_shorter_than_call_ratio": pl.Float64(),
+        "small_under_10us_ratio": pl.Float64(),
+        "per_step_med": pl.Float64(),
+        "graph_saving_upper_ns": pl.Int64(),
+    }
+)
+SYNC = pl.Schema(  # a row per ledger, call and phase; the parts sum to total_ns
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "name": pl.String(),
+        "phase": pl.String(),
+        "count": pl.Int64(),
+        "total_ns": pl.Int64(),
+        "useful_ns": pl.Int64(),
+        "elsewhere_ns": pl.Int64(),
+        "before_ns": pl.Int64(),
+        "between_ns": pl.Int64(),
+        "tail_ns": pl.Int64(),
+        "nothing_ns": pl.Int64(),
+    }
+)
+COPIES = pl.Schema(  # a row per ledger, kind of copy and kind of host memory
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "operation": pl.String(),
+        "memory": pl.String(),
+        "count": pl.Int64(),
+        "bytes": pl.Int64(),
+        "blocking_count": pl.Int64(),
+        "call_ns": pl.Int64(),
+        "gpu_ns": pl.Int64(),
+    }
+)
+COMM = pl.Schema(  # a row per ledger with communication kernels
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "union_ns": pl.Int64(),
+        "hidden_ns": pl.Int64(),
+        "exposed_ns": pl.Int64(),
+        "count": pl.Int64(),
+    }
+)
+RANGE_THREADS = pl.Schema(  # a row per process and NVTX range under which other threads launched work, too
+    {
+        "pid": pl.Int64(),
+        "range": pl.String(),
+        "count": pl.Int64(),
+        "own_operations": pl.Int64(),
+        "own_ns": pl.Int64(),
+        "other_operations": pl.Int64(),
+        "other_ns": pl.Int64(),
+        "own_ratio": pl.Float64(),  # of the operations
+    }
+)
+MEMORY_USE = pl.Schema(  # a row per change of what a process holds
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "time": pl.Int64(),
+        "kind": pl.String(),
+        "held_bytes": pl.Int64(),
+    }
+)
+RANK_SKEW = pl.Schema(  # a row per rank
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "matched": pl.Int64(),
+        "not_overlapping": pl.Int64(),
+        "wait_ns": pl.Int64(),
+        **spread("start_skew"),
+    }
+)
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})
+
+IDLE_CAUSES = pl.Schema(
+    {
+        "account": pl.String(),
+        "position": pl.String(),  # before, between or after the ledger's GPU operations; null without any
+        "phase": pl.String(),  # of the innermost range with a phase
+        "call": pl.String(),  # an API call's name, of `host` the OS call's
+        "call_class": pl.String(),  # "first" of a launch call, the OS call's class
+        "elsewhere": pl.String(),  # "device" while another device of the process works
+        "ns": pl.Int64(),
+    }
+)
+HOST_PARTS = pl.Schema({"part": pl.String(), "ns": pl.Int64()})
+CAUSES = pl.Schema({"cause": pl.String(), "ns": pl.Int64(), "share_ratio": pl.Float64()})  # share of the window
+IDLE_GAP_CLASSES = pl.Schema(
+    {
+        "class": pl.String(),  # of length
+        "count": pl.Int64(),
+        "total_ns": pl.Int64(),
+        **{f"{account}_ns": pl.Int64() for account in ACCOUNTS if account not in GPU_ACCOUNTS},
+    }
+)
+IDLE_GAPS = pl.Schema(  # the longest, longest first
+    {
+        "start_ns": pl.Int64(),
+        "end_ns": pl.Int64(),
+        "length_ns": pl.Int64(),
+        "position": pl.String(),  # as in IDLE_CAUSES
+        "cause": pl.String(),  # the account with most time
+        "range": pl.String(),  # the innermost range for most of the gap
+        "previous": pl.String(),  # GPU operations on either side; null where there is none
+        "next": pl.String(),
+        "next_call": pl.String(),  # the API call behind the next operation
+        "next_call_tid": pl.Int64(),
+        "next_call_start_ns": pl.Int64(),
+        "next_call_end_ns": pl.Int64(),
+    }
+)

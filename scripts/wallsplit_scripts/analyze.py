@@ -14,6 +14,7 @@ from wallsplit_scripts.messages import say
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
+    from wallsplit.ledger.phases import PhaseRule
     from wallsplit.report.writing import File
 
 REPORT_DIR = Path("reports")
@@ -32,6 +33,18 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
         return None if value is None else round(value * factor)
 
     return convert
+
+
+def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tuple[PhaseRule, ...] | None":
+    """Return the rules in a file of the user's, with the table's behind them; None without a file."""
+    from wallsplit.errors import PhaseRulesError
+    from wallsplit.ledger.phases import phase_rules
+    from wallsplit.text import visible
+
+    try:
+        return None if path is None else phase_rules(path)
+    except PhaseRulesError as error:
+        raise click.BadParameter(visible(str(error)), ctx, param) from error
 
 
 @click.command()
@@ -58,6 +71,13 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
     metavar="X",
     help="Peak TFLOP/s of what a process computes on. Default: SMs × lanes × 2 × clock.",
 )
+@click.option(
+    "--phases",
+    type=click.Path(path_type=Path),
+    callback=_rules,
+    metavar="FILE.toml",
+    help='Which NVTX ranges are which phase, before the built-in rules: a line like data = ["shard reader"].',
+)
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
@@ -82,6 +102,7 @@ def analyze(
     window: str | None,
     flops: int | None,
     peak_flops_per_s: int | None,
+    phases: "tuple[PhaseRule, ...] | None",
     top: int,
     as_json: bool,
     report_dir: Path | None,
@@ -103,7 +124,9 @@ def analyze(
 
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
-    asked = partial(_analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, nsys=nsys)
+    asked = partial(
+        _analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases, nsys=nsys
+    )
     outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
     written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
@@ -129,10 +152,17 @@ def _analyze_all(
 
 
 def _analyze_one(
-    trace: Path, *, window: str | None, flops: int | None, peak_flops_per_s: int | None, nsys: str | None
+    trace: Path,
+    *,
+    window: str | None,
+    flops: int | None,
+    peak_flops_per_s: int | None,
+    phases: "tuple[PhaseRule, ...] | None",
+    nsys: str | None,
 ) -> "Outcome":
     from wallsplit.analysis import Failure
     from wallsplit.errors import WallsplitError
+    from wallsplit.ledger.phases import PHASES
     from wallsplit.pipeline import analyze as analysis_of
     from wallsplit.trace.identify import REPORT_SUFFIXES
     from wallsplit_scripts.cache import cached_export
@@ -140,7 +170,14 @@ def _analyze_one(
     try:
         is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
         source = cached_export(trace, nsys) if is_report else trace
-        return analysis_of(source, window, shown_as=trace, flops=flops, peak_flops_per_s=peak_flops_per_s)
+        return analysis_of(
+            source,
+            window,
+            shown_as=trace,
+            flops=flops,
+            peak_flops_per_s=peak_flops_per_s,
+            phases=PHASES if phases is None else phases,
+        )
     except WallsplitError as error:
         message = str(error)
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")

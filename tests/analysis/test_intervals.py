@@ -8,9 +8,11 @@ from wallsplit.intervals import (
     Intervals,
     clip,
     covers,
+    elapsed,
     gaps,
     intersect,
     merge,
+    subtract,
     total_ns,
     union,
 )
@@ -43,9 +45,16 @@ def test_a_union_covers_what_any_of_its_intervals_covers(rows: list[list[int]]) 
 
 
 @given(pairs, pairs)
-def test_merge_and_intersect_are_the_set_operations(a: list[list[int]], b: list[list[int]]) -> None:
+def test_merge_intersect_and_subtract_are_the_set_operations(a: list[list[int]], b: list[list[int]]) -> None:
     assert ticks_of(merge([make(a), make(b)])) == ticks(a) | ticks(b)
     assert ticks_of(intersect(make(a), make(b))) == ticks(a) & ticks(b)
+    assert ticks_of(subtract(make(a), make(b))) == ticks(a) - ticks(b)
+
+
+@given(pairs, st.lists(st.integers(-5, 60)))
+def test_elapsed_counts_the_ticks_of_the_set_before_each_time(a: list[list[int]], times: list[int]) -> None:
+    expected = [sum(tick < time for tick in ticks(a)) for time in times]
+    assert elapsed(make(a), np.array(times, np.int64)).tolist() == expected
 
 
 @given(pairs, window)

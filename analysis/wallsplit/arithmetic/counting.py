@@ -11,8 +11,9 @@ from wallsplit import units
 from wallsplit.arithmetic.peaks import Peaks
 from wallsplit.arithmetic.work import LedgerArithmetic, Peak, Scope, Work, modelled_ns
 from wallsplit.intervals import Intervals, Times, clip, intersect, merge, total_ns, union
-from wallsplit.ledger.activity import Activity, Layers
+from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.ledger.timeline import Layers
 from wallsplit.model import Model
 from wallsplit.run.manifest import Arithmetic, RunManifest
 

@@ -12,14 +12,11 @@ import polars as pl
 from wallsplit.accounts import GPU_ACCOUNTS, LAYERS, OTHER_PROCESS
 from wallsplit.intervals import EMPTY, Intervals, Times, covers, union
 from wallsplit.ledger.rows import Rows, rows_of_processes
-from wallsplit.ledger.timeline import NOTHING, Timeline, timeline
+from wallsplit.ledger.timeline import NOTHING, Layers, Timeline, timeline
 from wallsplit.model import Model
 from wallsplit.schema import API_CLASSES
 
 _NO_CALL = np.iinfo(np.int64).min
-
-Layers = dict[str, Intervals]
-"""When each account is active, by its name, before any priority; `host`, which is what is left, is not among them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +104,7 @@ def _activity(
     }
     ran = (pl.col("return_value").fill_null(0) <= 0) & ~pl.col("is_captured")
     launches = rows.calls.filter(pl.col("api_class") == "launch", ran)
+    whole = timeline([layers[name] for name in LAYERS])
     traced = pl.concat([rows.kernels["number"], rows.replays["number"]])
     return Activity(
         pid,
@@ -114,9 +112,9 @@ def _activity(
         gpu,
         threads.to_numpy(),
         rows,
-        {name: layers[name] for name in LAYERS},
+        Layers(whole),
         union(operations["start"].to_numpy(), operations["end"].to_numpy()),
-        timeline([layers[name] for name in LAYERS]),
+        whole,
         launch_coverage=_coverage(links.has_operation, launches["number"]),
         api_coverage=None if device is None else _coverage(links.last_call_end > _NO_CALL, traced),
     )
@@ -131,7 +129,7 @@ def _union(frame: pl.DataFrame) -> Intervals:
     return union(frame["start"].to_numpy(), frame["end"].to_numpy())
 
 
-def _gpu_layers(rows: Rows) -> Layers:
+def _gpu_layers(rows: Rows) -> dict[str, Intervals]:
     communicates, sets = pl.col("is_comm"), pl.col("operation") == "[CUDA memset]"
     frames = {
         "gpu.kernel": rows.kernels.filter(~communicates),
@@ -158,7 +156,7 @@ def _other_processes(
     return _union(pl.concat(others)) if others else EMPTY
 
 
-def _call_layers(driving: pl.DataFrame) -> Layers:
+def _call_layers(driving: pl.DataFrame) -> dict[str, Intervals]:
     """Return the layers of the API classes as the ledger books them."""
     starts, ends = driving["start"].to_numpy(), driving["end"].to_numpy()
     booked = driving["booked_class"].to_physical().to_numpy()

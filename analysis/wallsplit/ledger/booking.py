@@ -14,7 +14,7 @@ from wallsplit.errors import LedgerError
 from wallsplit.intervals import clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Exposure, Ledger, Window
-from wallsplit.ledger.timeline import Masks, account_codes, booked, distinct, mask
+from wallsplit.ledger.timeline import Codes, Masks, account_codes, booked, distinct, mask
 
 COMPLETE = 0.99
 """From this share of covered launches, or kernels, on, a ledger counts as complete (docs/ledger.md, Completeness)."""
@@ -39,9 +39,7 @@ def book(activity: Activity, windows: Sequence[Window]) -> tuple[Ledger, ...]:
     return tuple(ledgers)
 
 
-def _times(
-    activity: Activity, codes: npt.NDArray[np.int64], size: int, windows: Sequence[Window]
-) -> npt.NDArray[np.int64]:
+def _times(activity: Activity, codes: Codes, size: int, windows: Sequence[Window]) -> npt.NDArray[np.int64]:
     """Return the ns of each set of layers, a row per window; windows may overlap."""
     starts = np.array([window.start_ns for window in windows], np.int64)
     ends = np.array([window.end_ns for window in windows], np.int64)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from wallsplit.model import Model
 from wallsplit.model.correlation import Numbers
 from wallsplit.schema import API_CLASSES, ApiClass
 
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 DRIVING = ("launch", "memcpy", "memset")
 """A thread with a call of one of these classes, by name, drives the GPU."""
 
@@ -50,13 +52,19 @@ def rows_of_processes(model: Model) -> dict[int, dict[int | None, Rows]]:
     """Return the rows by process and device, both ascending; a process without any GPU operation has device None."""
     frames = (model.api_calls, *model.gpu_operations)
     pids = sorted({int(pid) for frame in frames for pid in frame["pid"].unique()})
-    return {pid: _devices(model, pid, alone=len(pids) == 1) for pid in pids}
+    return {pid: _devices(model, pid) for pid in pids}
 
 
-def _devices(model: Model, pid: int, *, alone: bool) -> dict[int | None, Rows]:
+def _slice(frame: pl.DataFrame, key: str, value: int) -> pl.DataFrame:
+    """Return the rows with this value of a column in ascending order: a view, not a copy."""
+    low, high = (frame[key].search_sorted(value, side=side) for side in SIDES)
+    return frame.slice(low, high - low)
+
+
+def _devices(model: Model, pid: int) -> dict[int | None, Rows]:
     def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
         numbered = frame.drop("correlation_id").with_columns(pl.Series("number", numbers))
-        return (numbered if alone else numbered.filter(pl.col("pid") == pid)).drop("pid")
+        return _slice(numbered, "pid", pid).drop("pid")
 
     calls = mine(model.api_calls, model.correlation.calls)
     kernels, replays, memory_ops = map(mine, model.gpu_operations, model.correlation.operations)
@@ -71,7 +79,7 @@ def _devices(model: Model, pid: int, *, alone: bool) -> dict[int | None, Rows]:
     if len(devices) < 2:
         return {(devices[0] if devices else None): Rows(calls, kernels, replays, memory_ops)}
     return {
-        device: Rows(calls, *(frame.filter(pl.col("device") == device) for frame in (kernels, replays, memory_ops)))
+        device: Rows(calls, *(_slice(frame, "device", device) for frame in (kernels, replays, memory_ops)))
         for device in devices
     }
 

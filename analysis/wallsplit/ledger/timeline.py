@@ -4,7 +4,7 @@ One sweep over the sorted edges of all layers makes it, once per process and dev
 are then one bincount over it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.intervals import EMPTY, Intervals, Times
 
 Masks = npt.NDArray[np.uint32]
-Codes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.unsignedinteger]
 
 MAX_LAYERS = 31
 _LAYER_BITS = 5
@@ -22,6 +22,7 @@ _LAYER_MASK = (1 << _LAYER_BITS) - 1
 _PACKABLE_NS = 1 << (63 - _LAYER_BITS)
 _EXACT_IN_FLOAT_NS = 1 << 53
 _LOOKUP_LIMIT = 1 << 20
+_PIECES_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,45 +98,55 @@ def clipped(whole: Timeline, start: int, end: int) -> Timeline:
     return Timeline(times, padded[first : first + len(times) - 1].astype(np.uint32))
 
 
-def account_codes(active: Masks) -> Codes:
-    """Return the position in ACCOUNTS of the account that each set of layers is booked to: the first one active."""
-    lowest = active & (~active + np.uint32(1))
-    exponent = np.frexp(lowest.astype(np.float64))[1]  # exact: a power of two; 0 where nothing is active
-    return np.where(active == 0, len(LAYERS), exponent - 1).astype(np.uint8)
-
-
-def distinct(active: Masks) -> tuple[Masks, npt.NDArray[np.int64]]:
+def distinct(active: Masks) -> tuple[Masks, Codes]:
     """Return the sets of layers that occur, the empty one always first, and each piece's place among them."""
     top = int(active.max(initial=0)) + 1
     if top > _LOOKUP_LIMIT:
-        kinds, codes = np.unique(np.append(active, np.uint32(0)), return_inverse=True)
-        return kinds, codes[:-1].astype(np.int64)
+        kinds, places = np.unique(np.append(np.uint32(0), active), return_inverse=True)
+        return kinds, places[1:].astype(_smallest(len(kinds)))
     occurs = np.zeros(top, np.bool_)
     occurs[active] = True
     occurs[0] = True
-    place = np.cumsum(occurs) - 1
-    return np.flatnonzero(occurs).astype(np.uint32), place[active]
+    kinds = np.flatnonzero(occurs).astype(np.uint32)
+    place = np.zeros(top, _smallest(len(kinds)))
+    place[kinds] = np.arange(len(kinds))
+    return kinds, place[active]
 
 
-def booked(
-    times: Times, labels: npt.NDArray[np.integer], size: int, bounds: Times, *, outside: int
-) -> npt.NDArray[np.int64]:
+def _smallest(count: int) -> type[np.unsignedinteger]:
+    return np.uint16 if count <= 1 << 16 else np.uint32
+
+
+def account_codes(active: Masks) -> Codes:
+    """Return the position in ACCOUNTS of the account that each set of layers is booked to: the first one active."""
+    kinds, places = distinct(active)
+    lowest = [(int(kind) & -int(kind)).bit_length() - 1 if kind else len(LAYERS) for kind in kinds]
+    return np.array(lowest, np.uint8)[places]
+
+
+def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: int) -> npt.NDArray[np.int64]:
     """Return the ns that each label, 0 to `size` - 1, takes between consecutive bounds: a row per pair of bounds.
 
     `labels[i]` holds on `[times[i], times[i + 1])`, the label `outside` before and after. `bounds` ascend; equal ones
     give a row of zeros.
     """
-    held = np.append(labels, outside) if len(times) else np.empty(0, np.int64)  # by the time it holds from
-    low, high = np.searchsorted(times, bounds[[0, -1]], side="left")
-    inner = times[low:high]
-    place = np.searchsorted(inner, bounds, side="left")
-    before = np.searchsorted(times, bounds, side="right") - 1
-    at_bounds = np.append(held, outside)[before]  # -1, the last, before the first time
-    cuts = np.insert(inner, place, bounds)
-    label = np.insert(held[low:high].astype(np.int64), place, at_bounds)[:-1]
-    slot = np.cumsum(np.insert(np.zeros(len(inner), np.int64), place, 1))[:-1] - 1
-    rows = len(bounds) - 1
-    return summed(slot * size + label, np.diff(cuts), rows * size).reshape(rows, size)
+    table = np.zeros((len(bounds) - 1, size), np.int64)
+    low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist()
+    for first in range(low, max(high, low + 1), _PIECES_AT_ONCE):  # so that what is made on the way stays small
+        inner = times[first : min(first + _PIECES_AT_ONCE, high)]
+        start = bounds[0] if first == low else inner[0]
+        end = times[first + _PIECES_AT_ONCE] if first + _PIECES_AT_ONCE < high else bounds[-1]
+        inside = slice(*np.searchsorted(bounds, [start, end], side="right").tolist())
+        cuts = np.sort(np.concatenate([[start], inner, bounds[inside], [end]]), kind="stable")
+        piece = np.searchsorted(times, cuts[:-1], side="right") - 1
+        held = np.full(len(piece), outside, np.int64)
+        within = (piece >= 0) & (piece < len(labels))
+        held[within] = labels[piece[within]]
+        slot = np.minimum(np.searchsorted(bounds, cuts[:-1], side="right") - 1, len(table) - 1)
+        base, rows = int(slot[0]), int(slot[-1] - slot[0]) + 1
+        part = summed((slot - base) * size + held, np.diff(cuts), rows * size)
+        table[base : base + rows] += part.reshape(rows, size)
+    return table
 
 
 def summed(groups: npt.NDArray[np.int64], lengths: Times, size: int) -> npt.NDArray[np.int64]:
@@ -164,3 +175,19 @@ def mask(*layers: str) -> int:
 def accounts_between(whole: Timeline, bounds: Times) -> npt.NDArray[np.int64]:
     """Return the ns of each account, in the order of ACCOUNTS, between consecutive bounds: a row per pair of bounds."""
     return booked(whole.times, account_codes(whole.active), len(ACCOUNTS), bounds, outside=len(LAYERS))
+
+
+@dataclass(frozen=True, eq=False)
+class Layers(Mapping[str, Intervals]):
+    """When each account is active, by its name, before any priority; `host`, which is what is left, is none of them."""
+
+    timeline: Timeline
+
+    def __getitem__(self, name: str) -> Intervals:
+        return where(self.timeline, mask(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LAYERS)
+
+    def __len__(self) -> int:
+        return len(LAYERS)

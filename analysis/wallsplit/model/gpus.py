@@ -45,7 +45,7 @@ def _described(
     trace: Trace, table: str, key: str, columns: dict[str, tuple[str, int]], major: str, minor: str
 ) -> pl.DataFrame:
     raw = trace.scan(table, [key, "name", major, minor, *(column for column, _ in columns.values())])
-    version = pl.concat_str([pl.col(major).cast(pl.String), pl.lit("."), pl.col(minor).cast(pl.String)])
+    version = pl.concat_str([pl.col(major).cast(pl.String), pl.lit("."), pl.col(minor).fill_null(0).cast(pl.String)])
     absent = [pl.lit(None, pl.Int64).alias(name) for name in NEW if name not in columns]
     described = raw.select(
         pl.col(key).cast(pl.Int32, strict=False).alias("gpu"),
@@ -55,7 +55,17 @@ def _described(
         *absent,
         version.alias("compute_capability"),
     )
-    return described.unique("gpu", keep="first", maintain_order=True).collect()
+    return _completed(described.unique("gpu", keep="first", maintain_order=True).collect())
+
+
+def _completed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give a row without figures those of the rows of its name, where they agree."""
+    figures = [column for column in (*NEW, "compute_capability") if not column.startswith("memory")]
+    known = pl.col("sm_count").is_not_null()
+    like = rows.filter(known).select("name", *figures).unique().filter(pl.len().over("name") == 1)
+    joined = rows.join(like, on="name", how="left", suffix="_of_like", maintain_order="left")
+    taken = [pl.when(known).then(c).otherwise(pl.coalesce(f"{c}_of_like", c)).alias(c) for c in figures]
+    return joined.with_columns(taken).select(rows.columns)
 
 
 def _positive(column: str, factor: int) -> pl.Expr:

@@ -7,36 +7,48 @@ import polars as pl
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
+from wallsplit.model.gpu_metrics import gpu_metrics
 from wallsplit.model.gpus import gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels
+from wallsplit.model.memory_events import memory_events
 from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
 from wallsplit.model.mpi import mpi
 from wallsplit.model.names import Names, NameTable
 from wallsplit.model.nvtx import nvtx
 from wallsplit.model.osrt import osrt
+from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import physical_gpus, processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
+from wallsplit.model.synchronizations import synchronizations
 from wallsplit.schema import (
     ApiCalls,
+    CpuPageFaults,
     Diagnostics,
+    GpuMetricSamples,
+    GpuPageFaults,
     Gpus,
     GraphReplays,
     Kernels,
+    MemoryEvents,
     MemoryOps,
     MpiCalls,
     NvtxRanges,
     OsrtCalls,
     Processes,
     ProfilerOverhead,
+    Synchronizations,
 )
 from wallsplit.trace import Trace
 
 
 @dataclass(frozen=True)
 class Model:
-    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out."""
+    """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out.
+
+    API calls are in order of process, GPU operations of process and device, and each of these in file order.
+    """
 
     names: Names
     kernels: Kernels
@@ -53,6 +65,11 @@ class Model:
     physical_gpus: dict[tuple[int, int], int]
     """The physical GPU behind (pid, device), where the export tells."""
     processes: Processes
+    synchronizations: Synchronizations
+    memory_events: MemoryEvents
+    gpu_page_faults: GpuPageFaults
+    cpu_page_faults: CpuPageFaults
+    gpu_metrics: GpuMetricSamples
     diagnostics: Diagnostics
     capture: Capture
     unusable_rows: dict[str, int]
@@ -100,6 +117,10 @@ def load(trace: Trace) -> Model:
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     mpi_rows = mpi(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
+    api_rows = ApiCalls(_by_process(api_rows, "pid"))
+    kernel_rows = Kernels(_by_process(kernel_rows, "pid", "device"))
+    replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
+    memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     model = Model(
@@ -116,6 +137,11 @@ def load(trace: Trace) -> Model:
         gpus=gpus(trace, _distinct("device", *gpu_rows)),
         physical_gpus=physical_gpus(trace),
         processes=processes(trace, pids),
+        synchronizations=synchronizations(raw),
+        memory_events=memory_events(raw),
+        gpu_page_faults=gpu_page_faults(raw),
+        cpu_page_faults=cpu_page_faults(raw),
+        gpu_metrics=gpu_metrics(trace),
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
@@ -129,6 +155,11 @@ def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
     """Return the first start and the last end, in ns, over the rows of all frames; None without rows."""
     ends = [f.select(pl.col("start").min(), pl.col("end").max()).row(0) for f in frames if f.height]
     return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
+
+
+def _by_process(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Return the rows of each process, and device, together: a slice of a frame takes no memory of its own."""
+    return frame if all(frame[key].n_unique() < 2 for key in keys) else frame.sort(keys, maintain_order=True)
 
 
 def _distinct(column: str, *frames: pl.DataFrame) -> list[int]:

@@ -28,6 +28,11 @@ class RawRows:
         """Return the usable rows of an event table: `start`, `end` and `columns`."""
         return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
 
+    def read_instants(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the usable rows of a table of instants: `start`, an equal `end`, and `columns`."""
+        rows = self.trace.scan(table, ["start", *columns]).collect()
+        return self.usable(table, rows.with_columns(end="start"))
+
     def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows with an end that is not before their start, and possible times; the others are counted."""
         is_usable = rows.select(_usable()).to_series()
@@ -44,15 +49,24 @@ def _usable() -> pl.Expr:
     return (inside & (start <= end)).fill_null(value=False)
 
 
-GPU_OPERATION = ("globalPid", "deviceId", "correlationId")
+GPU_OPERATION = ("globalPid", "deviceId", "streamId", "correlationId")
 """Raw columns that every kind of GPU operation has, beside its times."""
 
 
 def gpu_operation() -> tuple[pl.Expr, ...]:
-    """Return the columns that every frame of GPU operations begins with: start, end, pid, device, correlation_id."""
-    # 0 where no device is recorded; a number that no device has becomes the nearest that fits
-    device = pl.col("deviceId").fill_null(0).clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("device")
-    return (*TIMES, pid("globalPid"), device, pl.col("correlationId").alias("correlation_id"))
+    """Return the columns that every frame of GPU operations begins with, from `start` to `correlation_id`."""
+    return (*TIMES, pid("globalPid"), device(), stream(), pl.col("correlationId").alias("correlation_id"))
+
+
+def device() -> pl.Expr:
+    """Return the device (Int32): 0 where none is recorded; a number that none has becomes the nearest that fits."""
+    return pl.col("deviceId").fill_null(0).clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("device")
+
+
+def stream() -> pl.Expr:
+    """Return the stream (Int32), null where none is recorded or the number means all of them."""
+    number = pl.col("streamId")
+    return pl.when(number.is_between(0, INT32_MAX)).then(number).cast(pl.Int32).alias("stream")
 
 
 def pid(global_id: str) -> pl.Expr:

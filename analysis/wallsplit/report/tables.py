@@ -8,6 +8,7 @@ import polars as pl
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.report.idle_tables import idle_tables
 from wallsplit.report.writing import File
 from wallsplit.text import SPREADSHEET_FORMULA
 
@@ -16,9 +17,11 @@ _PARQUET_MARK = "wallsplit_table"
 
 
 def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
-    """Return every table that could be had, whole, the ledgers and their API exposure first."""
+    """Return every table that could be had, whole, the ledgers, their API exposure and their idle time first."""
     tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
-    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **tables}
+    explained = analysis.explained
+    idle = {} if explained is None else idle_tables(analysis.ledgers, [why.idle for why in explained.ledgers])
+    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **idle, **tables}
 
 
 def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:

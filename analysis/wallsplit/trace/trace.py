@@ -20,7 +20,16 @@ EVENT_TABLES = (
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     "NVTX_EVENTS",
     "OSRT_API",
+    "MPI_P2P_EVENTS",
+    "MPI_START_WAIT_EVENTS",
+    "MPI_COLLECTIVES_EVENTS",
+    "MPI_OTHER_EVENTS",
     "PROFILER_OVERHEAD",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+    "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+    "GPU_METRICS",
 )
 INFORMATION_TABLES = (
     "StringIds",
@@ -30,12 +39,13 @@ INFORMATION_TABLES = (
     "TARGET_INFO_GPU",
     "TARGET_INFO_CUDA_GPU",
     "TARGET_INFO_CUDA_DEVICE",
+    "TARGET_INFO_GPU_METRICS",
     "TARGET_INFO_SESSION_START_TIME",
     "PROCESSES",
     "DIAGNOSTIC_EVENT",
 )
 MARKS_OF_AN_EXPORT = (*EVENT_TABLES, "ANALYSIS_DETAILS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
-TEXT_COLUMNS = frozenset({"name", "text", "value"})
+TEXT_COLUMNS = frozenset({"metricName", "name", "text", "value"})
 """All other columns that are read hold whole numbers, whatever type whoever rewrote the table declared them with."""
 MARKS_OF_NVPROF = frozenset({"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "StringTable"})
 

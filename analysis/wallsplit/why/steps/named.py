@@ -107,7 +107,9 @@ def _in_turns(phases: Sequence[NamedSteps], rules: tuple[PhaseRule, ...]) -> Nam
     turn: list[NamedSteps] = []
     for phase in sorted(phases, key=lambda phase: (int(phase.start[0]), phase.name)):
         longer = [*turn, phase]
-        start, end = (np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True))
+        start, end = (
+            np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True)
+        )
         if (end[:-1] <= start[1:]).all():
             turn = longer
     kinds = {phase_of(phase.name, rules) for phase in turn}

@@ -53,7 +53,11 @@ def shapes(ranges: OwnRanges, names: Names) -> tuple[Ints, list[str]]:
     distinct, row = np.unique(ranges.text, return_inverse=True)
     texts = names.text(pl.Series(distinct, dtype=pl.Int64)).str.replace_all(r"[0-9]+", "0")
     shape = texts.unique(maintain_order=True)
-    place = texts.replace_strict(shape, np.arange(len(shape)), return_dtype=pl.Int64) if len(shape) else texts.cast(pl.Int64)
+    place = (
+        texts.replace_strict(shape, np.arange(len(shape)), return_dtype=pl.Int64)
+        if len(shape)
+        else texts.cast(pl.Int64)
+    )
     return place.to_numpy()[row], shape.to_list()
 
 

@@ -1,0 +1,210 @@
+"""What the host was doing when: decided on the whole trace, like the accounts (docs/why.md, Timelines).
+
+Each timeline is one array sweep: the phase of the innermost named range, the OS call that every driving thread sits in,
+the API call behind each account, and whether another device of the process works.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from wallsplit.accounts import API_ACCOUNTS
+from wallsplit.intervals import Intervals, Times, merge
+from wallsplit.ledger.activity import Activity
+from wallsplit.ledger.labels import NONE, UNLABELLED, Codes, Labels, latest_begun, paint
+from wallsplit.ledger.os_calls import SIGNAL, os_class
+from wallsplit.ledger.phases import MPI, PHASE_NAMES, PHASES, PhaseRule, phase_of
+from wallsplit.ledger.rows import Rows
+from wallsplit.model import Model, Names
+from wallsplit.schema import API_CLASSES
+
+
+@dataclass(frozen=True, eq=False)
+class HostTimelines:
+    """What the threads of one process that drive one device were doing at each instant of the trace."""
+
+    phase: Labels
+    """Positions in PHASE_NAMES."""
+    os_call: Labels
+    """Rows of Names: of the OS calls that every live driving thread is inside, the one that returns first."""
+    api_call: dict[str, Labels]
+    """By API account: twice the row of Names, plus 1 where a launch call launches something for the first time."""
+    elsewhere: Intervals
+    """When another device of the same process works."""
+    has_ranges: bool
+    """Whether a driving thread has NVTX ranges."""
+    has_os_calls: bool
+    """Whether OS runtime calls of a driving thread were traced."""
+
+
+def host_timelines(
+    model: Model, activities: Sequence[Activity], rules: tuple[PhaseRule, ...] = PHASES
+) -> tuple[HostTimelines, ...]:
+    """Return the host's timelines of each activity; `rules` say which range is of which phase."""
+    processes: dict[int, _Process] = {}
+    for activity in activities:
+        if activity.pid not in processes:
+            processes[activity.pid] = _process(model, activity, rules)
+    return tuple(
+        HostTimelines(
+            phase=(own := processes[activity.pid]).phase,
+            os_call=own.os_call,
+            api_call={} if activity.rows is None else _api_calls(activity.rows),
+            elsewhere=merge([a.busy for a in activities if a.pid == activity.pid and a.device != activity.device]),
+            has_ranges=own.has_ranges,
+            has_os_calls=own.has_os_calls,
+        )
+        for activity in activities
+    )
+
+
+def of_driving_threads(frame: pl.DataFrame, activity: Activity) -> pl.DataFrame:
+    """Return the rows, in file order, that lie on the driving threads of the activity's process."""
+    driving = pl.Series(activity.driving, dtype=pl.Int64).implode()
+    return frame.filter(pl.col("pid") == activity.pid, pl.col("thread").is_in(driving))
+
+
+@dataclass(frozen=True)
+class _Process:
+    phase: Labels
+    os_call: Labels
+    has_ranges: bool
+    has_os_calls: bool
+
+
+def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> _Process:
+    ranges, mpi, os_calls = (of_driving_threads(frame, activity) for frame in (model.nvtx, model.mpi, model.osrt))
+    ranges = ranges.select("start", "end", "thread", "range")
+    calls = [] if activity.rows is None else [activity.rows.calls.filter("is_driving")]
+    lives = _lives([*calls, os_calls, ranges, mpi])
+    return _Process(
+        _phases(ranges, mpi, model.names, rules),
+        _os_calls(os_calls, lives, model.names),
+        has_ranges=not ranges.is_empty(),
+        has_os_calls=not os_calls.is_empty(),
+    )
+
+
+def _phases(ranges: pl.DataFrame, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
+    codes = _phase_codes(ranges["range"], names, rules)
+    phased = ranges.select("start", "end", "thread", pl.Series("phase", codes)).filter(pl.col("phase") != NONE)
+    calls = mpi.select("start", "end", "thread", pl.lit(PHASE_NAMES.index(MPI), pl.Int32).alias("phase"))
+    every = pl.concat([phased, calls])
+    return latest_begun(*(every[column].to_numpy() for column in ("start", "end", "phase", "thread")))
+
+
+def _phase_codes(rows: pl.Series, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
+    """Return the phase of each range. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
+    distinct = rows.unique()
+    if distinct.is_empty():
+        return np.empty(0, np.int32)
+    alike = names.text(distinct).str.replace_all(r"\d+", "0")
+    phases = {name: phase_of(name, rules) for name in alike.unique()}
+    code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}
+    table = np.full(len(names.texts), NONE, np.int32)
+    table[distinct.to_numpy()] = [code[name] for name in alike]
+    phase: Codes = table[rows.to_numpy()]
+    return phase
+
+
+def _lives(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return thread, start and end: a thread is live from its first to its last row of any kind."""
+    ends = pl.col("start").min(), pl.col("end").max()
+    each = [frame.group_by("thread").agg(*ends) for frame in frames]
+    return pl.concat(each).group_by("thread").agg(*ends)
+
+
+def _os_calls(calls: pl.DataFrame, lives: pl.DataFrame, names: Names) -> Labels:
+    """Return the OS call that returns first, while every live thread is inside one that blocks it."""
+    if calls.is_empty():
+        return UNLABELLED
+    place, signals = _os_names(calls["name"], names)
+    thread = np.concatenate([calls["thread"], lives["thread"]])
+    starts = np.concatenate([calls["start"], lives["start"]])
+    ends = np.concatenate([calls["end"], lives["end"]])
+    starts, ends, row = _by_thread(thread, starts, ends)
+    inside_call = row < calls.height  # the others are lives: nothing else is known of the thread then
+    row = np.where(inside_call, row, 0)
+    name, returns = calls["name"].to_numpy()[row], calls["end"].to_numpy()[row]
+    runs = ~inside_call | signals[name]
+    order = np.lexsort(
+        (-place[name], -returns, runs)
+    )  # whoever returns first paints last; a thread that runs, after it
+    return paint(starts[order], ends[order], np.where(runs, np.int32(NONE), name)[order])
+
+
+def _os_names(rows: pl.Series, names: Names) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return, by row of Names, the place of an OS call by class and name, and whether it is a signal."""
+    distinct = [int(row) for row in rows.unique()]
+    place = np.zeros(len(names.texts), np.int64)
+    signals = np.zeros(len(names.texts), np.bool_)
+    by_class = sorted((os_class(names[row]), names[row], row) for row in distinct)
+    for number, (kind, _, row) in enumerate(by_class):
+        place[row] = number
+        signals[row] = kind == SIGNAL
+    return place, signals
+
+
+def _by_thread(thread: npt.NDArray[np.int64], starts: Times, ends: Times) -> tuple[Times, Times, Codes]:
+    """Return the pieces (start, end, row) in which a row is the one of its thread that began last.
+
+    The threads lie one behind the other on one axis, so that one sweep serves them all.
+    """
+    number = np.unique(thread, return_inverse=True)[1].astype(np.int64)
+    ticks = np.unique(np.concatenate([starts, ends]))
+    begins, stops = (number * len(ticks) + np.searchsorted(ticks, times) for times in (starts, ends))
+    latest = latest_begun(begins, stops, np.arange(len(starts), dtype=np.int32), np.zeros_like(number))
+    labelled = np.flatnonzero(latest.codes != NONE)
+    times = ticks[latest.times % len(ticks)]
+    return times[labelled], times[labelled + 1], latest.codes[labelled]
+
+
+def _api_calls(rows: Rows) -> dict[str, Labels]:
+    """Return, by API account, the call of a driving thread booked there that began last."""
+    is_first = first_launches(rows) & (rows.calls["booked_class"] == "launch").to_numpy()
+    driving = np.flatnonzero(rows.calls["is_driving"].to_numpy())
+    booked = rows.calls["booked_class"].to_physical().to_numpy()[driving]
+    label = 2 * rows.calls["name"].to_numpy() + is_first
+    columns = [rows.calls["start"].to_numpy(), rows.calls["end"].to_numpy(), label, rows.calls["thread"].to_numpy()]
+    result = {}
+    for account in API_ACCOUNTS:
+        mine = driving[booked == API_CLASSES.index(account.removeprefix("cuda."))]
+        result[account] = latest_begun(*(column[mine] for column in columns))
+    return result
+
+
+def first_launches(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Return which calls launch a kernel, by name, or a graph for the first time on the device: code is loaded then.
+
+    Only launch calls, by name, of driving threads are looked at, in order of (start, end).
+    """
+    calls = rows.calls
+    chosen = np.flatnonzero(((calls["api_class"] == "launch") & calls["is_driving"]).to_numpy())
+    result = np.zeros(calls.height, np.bool_)
+    what, number = _launched(rows)
+    if not len(chosen) or not len(number):
+        return result
+    starts, ends = (calls[column].to_numpy()[chosen] for column in ("start", "end"))
+    in_turn = chosen[np.lexsort((ends, starts))]
+    numbers = calls["number"].to_numpy()[in_turn]
+    never = len(in_turn)
+    turn = np.full(int(max(numbers.max(), number.max())) + 1, never, np.int64)
+    np.minimum.at(turn, numbers, np.arange(never))
+    first = np.full(int(what.max()) + 1, never, np.int64)
+    np.minimum.at(first, what, turn[number])
+    result[in_turn[first[first < never]]] = True
+    return result
+
+
+def _launched(rows: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return (what, number) of each GPU operation: equal kernels, equal graphs, all copies, all sets are one thing."""
+    kernels = rows.kernels["name"].to_numpy().astype(np.int64)
+    graphs = rows.replays["executable"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    copies = (rows.memory_ops["operation"] == "[CUDA memset]").to_numpy().astype(np.int64)
+    first_graph = int(kernels.max(initial=-1)) + 1
+    first_copy = first_graph + int(graphs.max(initial=-1)) + 1
+    numbers = np.concatenate([frame["number"] for frame in (rows.kernels, rows.replays, rows.memory_ops)])
+    return np.concatenate([kernels, first_graph + graphs, first_copy + copies]), numbers

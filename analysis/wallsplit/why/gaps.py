@@ -1,0 +1,163 @@
+"""Idle gaps: the stretches of a window without any operation of the ledger, by length; the longest looked into."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.errors import LedgerError
+from wallsplit.intervals import Intervals
+from wallsplit.ledger.activity import Activity
+from wallsplit.ledger.host import of_driving_threads
+from wallsplit.ledger.labels import NONE, latest_begun
+from wallsplit.ledger.ledger import Ledger
+from wallsplit.ledger.pieces import POSITIONS, Pieces
+from wallsplit.ledger.timeline import summed
+from wallsplit.model import Model, Names
+from wallsplit.schema import IdleCauses, NvtxRanges
+from wallsplit.why.idle import combinations, idle_ns
+from wallsplit.why.neighbours import Neighbours, neighbours
+
+LENGTH_CLASSES = (
+    ("<1us", 0),
+    ("1-10us", 1_000),
+    ("10-100us", 10_000),
+    ("100us-1ms", 100_000),
+    ("1-10ms", 1_000_000),
+    ("10-100ms", 10_000_000),
+    ("100ms-1s", 100_000_000),
+    (">=1s", 1_000_000_000),
+)
+"""Names of the classes of gaps, and from which length in ns on."""
+LONGEST = 20
+PARTS = 8
+
+
+@dataclass(frozen=True)
+class GapClass:
+    """The gaps of one class of length."""
+
+    name: str
+    count: int
+    total_ns: int
+    by_account: dict[str, int]
+    """In the order of ACCOUNTS, those that are not zero."""
+
+
+@dataclass(frozen=True)
+class IdleGap:
+    """One of the longest gaps, and what was going on in it."""
+
+    start_ns: int
+    end_ns: int
+    position: str | None
+    cause: str
+    """The account with most time."""
+    by_account: dict[str, int]
+    parts: IdleCauses
+    """The PARTS largest combinations (schema.IDLE_CAUSES)."""
+    range: str | None
+    """The range of the user's that was, longer than any other, the innermost one."""
+    neighbours: Neighbours
+
+    @property
+    def length_ns(self) -> int:
+        """Length in ns."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True)
+class IdleGaps:
+    """All gaps of a window."""
+
+    count: int
+    total_ns: int
+    histogram: tuple[GapClass, ...]
+    """One per class, shortest first."""
+    longest: tuple[IdleGap, ...]
+    """The LONGEST, longest first."""
+
+
+def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) -> IdleGaps:
+    """Return the idle gaps of the pieces' window.
+
+    Raises:
+        LedgerError: they, or their accounts, do not sum to the window's idle time.
+    """
+    histogram = _histogram(pieces)
+    total = sum(each.total_ns for each in histogram)
+    booked = sum(sum(each.by_account.values()) for each in histogram)
+    if not total == booked == idle_ns(ledger):
+        raise LedgerError(
+            f"ledger of process {ledger.pid}, device {ledger.device}: its idle gaps sum to {total} ns, their accounts "
+            f"to {booked} ns, idle are {idle_ns(ledger)} ns; this is a defect of wallsplit, please report it"
+        )
+    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, pieces))
+
+
+def _histogram(pieces: Pieces) -> tuple[GapClass, ...]:
+    limits = [limit for _, limit in LENGTH_CLASSES]
+    size = len(limits)
+    length = pieces.gaps.ends - pieces.gaps.starts
+    kind = np.searchsorted(limits, length, "right") - 1
+    count, total = np.bincount(kind, minlength=size), summed(kind, length, size)
+    inside = np.flatnonzero(pieces.gap != NONE)
+    slot = kind[pieces.gap[inside]] * len(ACCOUNTS) + pieces.account[inside]
+    by_account = summed(slot, pieces.ns[inside], size * len(ACCOUNTS)).reshape(size, len(ACCOUNTS))
+    return tuple(
+        GapClass(name, int(count[k]), int(total[k]), _by_account(by_account[k]))
+        for k, (name, _) in enumerate(LENGTH_CLASSES)
+    )
+
+
+def _by_account(ns: npt.NDArray[np.int64]) -> dict[str, int]:
+    return {name: int(value) for name, value in zip(ACCOUNTS, ns, strict=True) if value}
+
+
+def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap, ...]:
+    starts, ends = pieces.gaps
+    longest = np.lexsort((starts, starts - ends))[:LONGEST]
+    chosen = Intervals(starts[longest], ends[longest])
+    ranges = _ranges(model.nvtx, activity, chosen)
+    around = neighbours(activity.rows, model.names, chosen)
+    return tuple(
+        _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
+        for start, end, beside in zip(*chosen, around, strict=True)
+    )
+
+
+def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours) -> IdleGap:
+    start, end = int(pieces.times[0]), int(pieces.times[-1])
+    idle = pieces.idle if pieces.idle.any() else ~pieces.idle  # all of it: another process works
+    by_account = _by_account(summed(pieces.account[idle].astype(np.int64), pieces.ns[idle], len(ACCOUNTS)))
+    return IdleGap(
+        start_ns=start,
+        end_ns=end,
+        position=POSITIONS[pieces.position[0]],
+        cause=max(by_account, key=lambda account: by_account[account]),
+        by_account=by_account,
+        parts=IdleCauses(combinations(pieces, names).head(PARTS)),
+        range=_range(ranges, names, start, end),
+        neighbours=beside,
+    )
+
+
+def _ranges(ranges: NvtxRanges, activity: Activity, chosen: Intervals) -> pl.DataFrame:
+    """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
+    starts, ends = np.sort(chosen.starts), np.sort(chosen.ends)
+    ending_after = np.searchsorted(ends, ranges["start"].to_numpy(), "right")
+    beginning_before = np.searchsorted(starts, ranges["end"].to_numpy(), "left")
+    overlap = pl.Series(ending_after < beginning_before)
+    return of_driving_threads(ranges.filter(overlap).filter(~pl.col("is_library")), activity)
+
+
+def _range(ranges: pl.DataFrame, names: Names, start: int, end: int) -> str | None:
+    """Return the range that is for longest the one that began last, by name; of equally long ones the first by name."""
+    inside = ranges.filter(pl.col("start") < end, pl.col("end") > start)
+    labels = latest_begun(*(inside[column].to_numpy() for column in ("start", "end", "range", "thread")))
+    ends = np.clip(labels.times, start, end)
+    spans = pl.DataFrame({"range": labels.codes[:-1], "ns": np.diff(ends)}).filter(pl.col("range") != NONE)
+    totals = spans.group_by("range").agg(pl.col("ns").sum()).filter(pl.col("ns") > 0)
+    return min(((-ns, names[row]) for row, ns in totals.iter_rows()), default=(0, None))[1]

@@ -1,0 +1,99 @@
+"""The GPU operations on either side of an idle gap, and the call behind the one that ends it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from wallsplit.intervals import Intervals, Times
+from wallsplit.ledger.rows import Rows
+from wallsplit.model import Names
+
+TID_BITS = 0xFFFFFF
+COPIES = (
+    *("0", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"),
+    *("UnifiedHtoD", "UnifiedDtoH", "UnifiedDtoD"),
+)
+"""Short names of the copies of schema.MEMORY_OPERATIONS, in its order."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An API call; times in ns."""
+
+    name: str
+    tid: int
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What lies on either side of a gap; None = nothing."""
+
+    previous: str | None = None
+    """The operation that ended last before the gap."""
+    next: str | None = None
+    """The operation that ends the gap."""
+    next_call: Call | None = None
+    """The call that enqueued it; of several the one that returned last."""
+
+
+def neighbours(rows: Rows | None, names: Names, gaps: Intervals) -> tuple[Neighbours, ...]:
+    """Return the neighbours of each of a few gaps."""
+    if rows is None or rows.operations.is_empty():
+        return (Neighbours(),) * len(gaps.starts)
+    before, after = _before(rows.operations, gaps.starts), _after(rows.operations, gaps.ends)
+    numbers = [rows.operations["number"][row] for row in after if row is not None]
+    calls = rows.calls.filter(pl.col("number").is_in(numbers))
+    return tuple(
+        Neighbours(
+            None if left is None else _name(left, rows, names),
+            None if right is None else _name(right, rows, names),
+            None if right is None else _call(calls, rows.operations["number"][right], names),
+        )
+        for left, right in zip(before, after, strict=True)
+    )
+
+
+def _before(operations: pl.DataFrame, instants: Times) -> list[int | None]:
+    """Return the row of the operation that ends last before or at each instant; of several that which starts last."""
+    ends = operations["end"].to_numpy()
+    in_order = np.sort(ends, kind="stable")
+    place = np.searchsorted(in_order, instants, "right") - 1
+    last_end = in_order[place]
+    candidates = np.flatnonzero(np.isin(ends, last_end))
+    row_of = dict(zip(ends[candidates].tolist(), candidates.tolist(), strict=True))  # of equal ends the last row stays
+    return [row_of[end] if found >= 0 else None for found, end in zip(place.tolist(), last_end.tolist(), strict=True)]
+
+
+def _after(operations: pl.DataFrame, instants: Times) -> list[int | None]:
+    """Return the row of the operation that starts at each instant; of several the first to end, then by call."""
+    starts = operations["start"].to_numpy()
+    rows = []
+    for first, stop in zip(
+        *(np.searchsorted(starts, instants, side).tolist() for side in ("left", "right")), strict=True
+    ):
+        at_once = operations.select("end", "number")[first:stop].rows()
+        rows.append(first + at_once.index(min(at_once)) if at_once else None)
+    return rows
+
+
+def _name(operation: int, rows: Rows, names: Names) -> str:
+    kind, row = rows.operations.select("kind", "row").row(operation)
+    if kind == 0:
+        return names[rows.kernels["short_name"][row]]
+    if kind == 1:
+        return f"[graph {rows.replays['graph'][row]}]"
+    if kind == 2:
+        return f"[memcpy {COPIES[rows.memory_ops['operation'].to_physical()[row]]}]"
+    return "[memset]"
+
+
+def _call(calls: pl.DataFrame, number: int, names: Names) -> Call | None:
+    """Return the call with a correlation number that returned last, of several the first in the file."""
+    enqueuing = calls.filter(pl.col("number") == number).sort("end", descending=True, maintain_order=True)
+    if enqueuing.is_empty():
+        return None
+    name, thread, start, end = enqueuing.select("name", "thread", "start", "end").row(0)
+    return Call(names[name], thread & TID_BITS, start, end)
