@@ -70,7 +70,7 @@ def _merged(one: NamedSteps, other: NamedSteps) -> NamedSteps:
 def _groups(
     ranges: OwnRanges, shape: Ints, texts: Sequence[str], is_wanted: Callable[[str], bool]
 ) -> Iterator[NamedSteps]:
-    """Yield the wanted ranges by thread and words, MIN_STEPS or more in each group, in the order of first occurrence."""
+    """Yield the wanted ranges by thread and words, at least MIN_STEPS in a group, in the order of first occurrence."""
     numbers: dict[str, int] = {}
     labels = [numbers.setdefault(words(text), len(numbers)) if is_wanted(text) else -1 for text in texts]
     label = np.array(labels, np.int64)[shape]

@@ -19,7 +19,7 @@ LAYER = re.compile(_LAYER)
 
 @dataclass(frozen=True)
 class OwnRanges:
-    """Ranges of one process, in file order, one entry each; a range's text is a row of the names, without its domain."""
+    """Ranges of one process, in file order, one entry each; `text` is a row of the names, without the domain."""
 
     start: Times
     end: Times

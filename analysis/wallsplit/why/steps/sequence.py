@@ -53,7 +53,7 @@ def launch_sequence(model: Model, rows: Rows) -> Units:
 
 
 def range_sequence(ranges: OwnRanges, names: Names) -> Units:
-    """Return the ranges of the thread with most of them as units: what a run without a GPU has for a launch sequence."""
+    """Return the ranges of the thread with most of them as units: the launch sequence of a run without a GPU."""
     threads, counts = np.unique(ranges.thread, return_counts=True)
     mine = ranges.of(np.flatnonzero(ranges.thread == threads[np.argmax(counts)]))
     shape, texts = shapes(mine, names)
@@ -156,10 +156,8 @@ def _waits(calls: pl.DataFrame, names: Names, token: int) -> Units:
 
 def _in_host_order(units: Units, waits: Units) -> Units:
     """Return units and waits in host order, of waits in a row the first one only."""
-    columns: list[Ints] = [np.concatenate(pair) for pair in zip(units.columns, waits.columns, strict=True)]
-    both = Units(*columns)
+    both = units.followed_by(waits)
     started = np.append(units.gpu, np.zeros(len(waits), np.int64))  # a wait comes before an operation issued at once
     order = np.lexsort((started, both.host))
     is_wait = both.kind[order] == SYNC
-    kept = order[~(is_wait & np.append(False, is_wait[:-1]))]
-    return Units(*(column[kept] for column in both.columns))
+    return both.of(order[~(is_wait & np.append(False, is_wait[:-1]))])

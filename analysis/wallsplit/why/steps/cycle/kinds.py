@@ -53,7 +53,8 @@ class Multisets:
         wanted = np.zeros(int(self.token.max(initial=0)) + 1, np.int64)
         wanted[self.token[mine]] = self.count[mine]
         shared = np.bincount(self.body, np.minimum(self.count, wanted[self.token]), len(self.size)).astype(np.int64)
-        return self.size[one] + self.size - 2 * shared
+        apart: Ints = self.size[one] + self.size - 2 * shared
+        return apart
 
 
 @dataclass(frozen=True)
