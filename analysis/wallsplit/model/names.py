@@ -50,13 +50,18 @@ class NameTable:
 
     def rows(self, texts: pl.Series) -> pl.Series:
         """Return the Int32 rows of String texts, null being no name; new ones get the next rows, in their order."""
-        wanted = pl.DataFrame({"text": texts.fill_null(UNNAMED)})
-        new = wanted.unique(maintain_order=True).join(self._texts, on="text", how="anti", maintain_order="left")
-        numbered = new.with_row_index("row", offset=self._texts.height)
-        self._texts = pl.concat([self._texts, numbered.select("text", pl.col("row").cast(pl.Int32))])
-        if new.height == texts.len():
-            return self._texts["row"].tail(new.height).alias("rows")
-        return wanted.join(self._texts, on="text", how="left", maintain_order="left")["row"]
+        wanted = texts.fill_null(UNNAMED).alias("text").to_frame()
+        known = (
+            self._texts.filter(pl.col("text").is_in(wanted["text"].implode())) if self._texts.height else self._texts
+        )
+        new = wanted.unique(maintain_order=True).join(known, on="text", how="anti", maintain_order="left")
+        numbered = new.select(
+            "text", pl.int_range(self._texts.height, self._texts.height + pl.len(), dtype=pl.Int32).alias("row")
+        )
+        self._texts = pl.concat([self._texts, numbered])
+        if new.height == wanted.height:
+            return numbered["row"]
+        return wanted.join(pl.concat([known, numbered]), on="text", how="left", maintain_order="left")["row"]
 
     def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] | None = None) -> pl.Series:
         """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first, if given."""
