@@ -22,14 +22,11 @@ _ENTRY_POINTS = frozenset(
     | {"enable_sm90", "enable_sm90_or_later", "enable_sm80_to_sm89", "enable_sm100f_only"}
 )
 """Templates that only call their first argument, or that bear the name of what they are in."""
-_ADAPTERS = re.compile(
-    r"(A|B)?(Unary|Binary)Functor|gpu_kernel_impl\w*|gpu_index_kernel|func_wrapper_t|ReduceOp|\w+_and_transform"
-)
-"""What only carries an operation to the data."""
 _OPERATION = re.compile(
-    r"\w*(Functor|functor)\w*|\w+(Ops?|_op|_kernel_impl|_kernel_cuda|_kernel_impl_cuda|Epilogue|Distribution)|Copy"
+    r"\w*[Ff]unctor\w*|\w+(Ops?|_op|_func|_kernel_impl|_kernel_cuda|Epilogue|Distribution)|Copy|Sqrt|Exp|Reciprocal\w*"
+    r"|plus|minus|multiplies|divides|negate|modulus|logical_\w+"
 )
-_PLAIN = re.compile(r"(plus|minus|multiplies|divides|negate|modulus|logical_\w+|Sqrt|Exp|Reciprocal\w*|\w+_func)")
+"""Names of functors: PyTorch's, Eigen's, TensorFlow's and those of the standard library."""
 _SUFFIX = re.compile(
     r"(?<=\w\w)(?:_kernel_cuda|_kernel_impl|_kernel|_cuda_kernel|_cuda_out|_cuda|Kernel|KernelLaunch|CUDAKernelImpl)$"
 )
@@ -129,16 +126,12 @@ def _operation(path: tuple[Part, ...], deepest: int) -> Operation | None:
     named = [part for part in path if not (part.is_lambda or part.name.startswith("operator"))]
     if not named:
         return None
-    own = named[-1]
     is_function = len(named) < len(path)
-    inner = next(_operations(own.arguments, deepest - 1), None)
-    if inner and (is_function or _is_operation(own.name) or not own.name.endswith(("Metadata", "Iterator"))):
+    is_functor = named[-1].name == "functor" and len(named) > 1  # Thrust's are called after the struct around them
+    own = named[-2] if is_functor else named[-1]
+    if inner := next(_operations(own.arguments, deepest - 1), None):
         return Operation(inner.name, inner.types, (own.name, *inner.carriers))
-    if not (is_function or _is_operation(own.name)):
+    if not (is_function or is_functor or _OPERATION.fullmatch(own.name)):
         return None
     takes = next((part.takes for part in reversed(path) if part.is_lambda), ())
     return Operation(without_kernel(own.name), number_types(own.arguments) or number_types(takes))
-
-
-def _is_operation(name: str) -> bool:
-    return bool(_OPERATION.fullmatch(name) or _PLAIN.fullmatch(name) or _ADAPTERS.fullmatch(name))

@@ -1,7 +1,7 @@
 """Kernel names that arrive mangled, read by the Itanium C++ ABI and written as nsys writes the others.
 
-Covers what CUDA compilers make of kernels: namespaces, templates, packs, lambdas inside functions, literals, pointers to
-functions. What it does not know (decltype, expressions) it leaves alone, rather than guess.
+Covers what CUDA compilers make of kernels: namespaces, templates, packs, lambdas inside functions, literals, pointers.
+What it does not know (decltype, expressions) it leaves alone, rather than guess.
 Grammar: https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 """
 
@@ -16,22 +16,84 @@ MOST = 4_000_000
 """Characters written in all: each part may repeat an earlier one, so a short name can mean an endless one."""
 
 BUILTINS = {
-    **{"v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short"},
-    **{"t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long"},
-    **{"y": "unsigned long long", "n": "__int128", "o": "unsigned __int128", "f": "float", "d": "double"},
-    **{"e": "long double", "g": "__float128", "z": "..."},
-    **{"Dn": "std::nullptr_t", "Dh": "half", "Di": "char32_t", "Ds": "char16_t", "Du": "char8_t", "Da": "auto"},
+    "v": "void",
+    "w": "wchar_t",
+    "b": "bool",
+    "c": "char",
+    "a": "signed char",
+    "h": "unsigned char",
+    "s": "short",
+    "t": "unsigned short",
+    "i": "int",
+    "j": "unsigned int",
+    "l": "long",
+    "m": "unsigned long",
+    "x": "long long",
+    "y": "unsigned long long",
+    "n": "__int128",
+    "o": "unsigned __int128",
+    "f": "float",
+    "d": "double",
+    "e": "long double",
+    "g": "__float128",
+    "z": "...",
+    "Dn": "std::nullptr_t",
+    "Dh": "half",
+    "Di": "char32_t",
+    "Ds": "char16_t",
+    "Du": "char8_t",
+    "Da": "auto",
 }
 STANDARD = {
-    **{"St": "std", "Sa": "std::allocator", "Sb": "std::basic_string", "Ss": "std::string"},
-    **{"Si": "std::istream", "So": "std::ostream", "Sd": "std::iostream"},
+    "St": "std",
+    "Sa": "std::allocator",
+    "Sb": "std::basic_string",
+    "Ss": "std::string",
+    "Si": "std::istream",
+    "So": "std::ostream",
+    "Sd": "std::iostream",
 }
 OPERATORS = {
-    **{"cl": " ()", "ix": "[]", "nw": " new", "na": " new[]", "dl": " delete", "da": " delete[]", "co": "~"},
-    **{"pl": "+", "mi": "-", "ml": "*", "dv": "/", "rm": "%", "an": "&", "or": "|", "eo": "^", "aS": "="},
-    **{"pL": "+=", "mI": "-=", "mL": "*=", "dV": "/=", "rM": "%=", "aN": "&=", "oR": "|=", "eO": "^="},
-    **{"ls": "<<", "rs": ">>", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "nt": "!"},
-    **{"aa": "&&", "oo": "||", "pp": "++", "mm": "--", "cm": ",", "pm": "->*", "pt": "->"},
+    "cl": " ()",
+    "ix": "[]",
+    "nw": " new",
+    "na": " new[]",
+    "dl": " delete",
+    "da": " delete[]",
+    "co": "~",
+    "pl": "+",
+    "mi": "-",
+    "ml": "*",
+    "dv": "/",
+    "rm": "%",
+    "an": "&",
+    "or": "|",
+    "eo": "^",
+    "aS": "=",
+    "pL": "+=",
+    "mI": "-=",
+    "mL": "*=",
+    "dV": "/=",
+    "rM": "%=",
+    "aN": "&=",
+    "oR": "|=",
+    "eO": "^=",
+    "ls": "<<",
+    "rs": ">>",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "gt": ">",
+    "le": "<=",
+    "ge": ">=",
+    "nt": "!",
+    "aa": "&&",
+    "oo": "||",
+    "pp": "++",
+    "mm": "--",
+    "cm": ",",
+    "pm": "->*",
+    "pt": "->",
 }
 _QUALIFIERS = {"r": "__restrict__", "V": "volatile", "K": "const"}
 _REFERENCES = {"P": "*", "R": "&", "O": "&&"}

@@ -54,7 +54,7 @@ RULES = (
     Rule(
         "copy/layout",
         r"^(input_|loop_|wrapped_)?(transpose|copy|concatenate|convert|slice|dynamic_slice|pad|gather|"
-        r"scatter|broadcast|reshape|dynamic_update_slice|bitcast)(_\w+)?(_fusion)?[_\d]*$",
+        r"scatter|broadcast(?!_kernel)|reshape|dynamic_update_slice|bitcast)(_\w+)?(_fusion)?[_\d]*$",
         "XLA: HLO that moves data",
     ),
     Rule(
@@ -85,7 +85,7 @@ RULES = (
     ),
     Rule(
         "sort/scan",
-        r"sort|\bscan|_scan|top_?k|unique|histogram|bincount|cumsum|cumprod|searchsorted|DeviceSelect|"
+        r"sort|scan(?!line)|top_?k|unique|histogram|bincount|cumsum|cumprod|searchsorted|DeviceSelect|"
         r"DevicePartition|DeviceRunLength|DeviceMerge|kth_?value|nonzero|compact|prefix_?sum|bitonic|mode_kernel",
         "CUB, Thrust, PyTorch: order, prefixes and selection",
     ),
@@ -110,12 +110,12 @@ RULES = (
         "gemm",
         r"split_?k_?reduce|ReduceSplitK|gemm|gemv|nvjet|matmul|\bmm_|_mm_|\bmm\b|xmma|cutlass_\d\d_|mlp_fused|mlp_forward|linear_kernel|"
         r"symm|syrk|trsm|trmm|moe_|grouped_mm|dequantize_mul_mat|mul_mat|mmq_|mmvq|marlin|awq_|gptq|bitsandbytes",
-        "cuBLAS (nvjet: since CUDA 12.6), CUTLASS, the sum that ends a split-k product, quantised products, tiny-cuda-nn's fused networks",
+        "cuBLAS (nvjet: since CUDA 12.6), CUTLASS, tiny-cuda-nn; quantised products; the sum that ends a split-k one",
     ),
     Rule(
         "copy/layout",
-        r"copy|memcpy|memset|\bfill|fill_?functor|transpose|permute|concat|CatArray|\bcat_|gather|"
-        r"scatter|(?<!with_)index|embedding|\bpad|_pad\b|padding|nchw_?to|nhwc_?to|convert|\bcast|_cast\b|\bflip|\broll\b|\broll_|slice|"
+        r"copy|memcpy|memset|fill|transpose|permute|concat|CatArray|\bcat_|gather|"
+        r"scatter|(?<!with_)index|(?<!rotary_)embedding|\bpad|_pad\b|padding|nchw_?to|nhwc_?to|convert|\bcast|_cast\b|\bflip|\broll\b|\broll_|slice|"
         r"stack|\btri[ul]|triu_tril|Shuffle|SwapDimension|reshape|pack_|unpack|upsample|interpolate|swizzle|"
         r"quantize|redistribut",
         "Moves, sets, reorders or converts data and computes nothing else",
@@ -134,7 +134,7 @@ RULES = (
         "Each result from the values at one place",
     ),
 )
-"""The one table; the first rule that matches names the family. Communication comes before it (model/communication.py)."""
+"""The one table; the first rule that matches decides. Communication comes before it (model/communication.py)."""
 
 _RULES = tuple((rule.family, re.compile(rule.pattern, re.IGNORECASE)) for rule in RULES)
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from wallsplit.kernel_names.anatomy import Anatomy, anatomy, with_types
-from wallsplit.text import visible
+from wallsplit.text import visible, whole_words
 
 LONGEST = 80
 """Characters of a label."""
@@ -24,7 +24,7 @@ NUMBER_FORMATS = (
     ("c128", r"(?<![a-z])g?zgemm"),
     ("f32", r"sgemm|f32|scudnn|ffma|float|nvjet_s"),
 )
-"""How names of matrix kernels spell the numbers they multiply, by cuBLAS' and CUTLASS' conventions; first match wins."""
+"""How names of matrix kernels spell the numbers they multiply, as cuBLAS and CUTLASS do; the first match wins."""
 _FORMATS = tuple((label, re.compile(pattern)) for label, pattern in NUMBER_FORMATS)
 
 _MATRIX = re.compile(
@@ -32,7 +32,7 @@ _MATRIX = re.compile(
 )
 _CONVOLUTION = re.compile(r"fprop|dgrad|wgrad|cudnn|conv")
 _TILE = re.compile(r"(?:tilesize|_)(\d+x\d+)")
-_SHAPE = re.compile(r"(?:GemmShape<|tuple<cute::C<)(?:\(int\))?(\d+)>?, (?:cute::C<)?(?:\(int\))?(\d+)")
+_SHAPE = re.compile(r"(?:GemmShape<|tuple<cute::C<)(?:\(int\))?(\d\d+)>?, (?:cute::C<)?(?:\(int\))?(\d\d+)")
 _SHORTER = {
     "vectorized_elementwise": "elementwise",
     "unrolled_elementwise": "elementwise",
@@ -47,15 +47,13 @@ _LIBRARY = re.compile(r"\b(cudnn|cublas|cub|thrust|cutlass)(?:Lt)?::")
 _LIBRARY_PARAMETER = re.compile(r"\b(cudnn|cublas)\w*(?:Params|Struct|_params)\b|(cudnn)::reduced_divisor")
 _NCCL = re.compile(r"nccl(?:Dev)?Kernel_(\w+)|nccl([A-Za-z]+?)(Ring|Tree|CollNet)(LL128|LL|Simple)?Kernel_(\w+)")
 _NCCL_NUMBERS = {
-    **{
-        "half": "f16",
-        "float": "f32",
-        "double": "f64",
-        "bfloat16": "bf16",
-        "int8": "i8",
-        "int32": "i32",
-        "int64": "i64",
-    },
+    "half": "f16",
+    "float": "f32",
+    "double": "f64",
+    "bfloat16": "bf16",
+    "int8": "i8",
+    "int32": "i32",
+    "int64": "i64",
     **{
         kind: kind for kind in ("i8", "u8", "i32", "u32", "i64", "u64", "f16", "f32", "f64", "bf16", "f8e4m3", "f8e5m2")
     },
@@ -65,7 +63,6 @@ _NCCL_REDUCTIONS = frozenset({"prod", "min", "max", "minmax", "premulsum", "sump
 _NAMESPACE = re.compile(r"\w+::")
 _WORD = re.compile(r"\w+")
 _SHORT_WORD = re.compile(r"[^\W_]+")
-_BOUNDARY = re.compile(r"(?<=[\W_])(?=[^\W_])|(?<=[^\W_])(?=[\W_])")
 
 
 def labels(names: Sequence[str]) -> list[str]:
@@ -188,8 +185,5 @@ def _one_line(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Return the text up to the last whole word that leaves room for an ellipsis; only a longer word is cut itself."""
-    if len(text) <= limit:
-        return text
-    ends = [found.start() for found in _BOUNDARY.finditer(text, 0, limit)]
-    return f"{text[: ends[-1] if ends else limit - 1].rstrip(' ·_,<([')}…"
+    """Return the text up to the last whole word that leaves room for an ellipsis."""
+    return text if len(text) <= limit else f"{whole_words(text, limit - 1).rstrip(' ·_,<([')}…"

@@ -19,10 +19,12 @@ from wallsplit.run.manifest import to_value
 SCHEMA_VERSION = 2
 TABLES = (
     "api_summary",
+    "kernel_families",
     "kernel_summary",
     "memory_time_summary",
     "memory_size_summary",
     "launches",
+    "nvtx_groups",
     "nvtx_summary",
     "nvtx_gpu_projection",
     "osrt_summary",
