@@ -1,8 +1,8 @@
 """Every frame's columns, types and units, in one place.
 
 Times are integers in ns on the trace clock, intervals are half-open `[start, end)`. `pid` is the process id that nsys
-packs into its global ids, `thread` the full `globalTid`. A `name` or `range` column holds rows of `Names`, never text:
-names are looked up once, at the edge.
+packs into its global ids, `thread` the whole of such an id of a thread. A `name` or `range` column holds rows of
+`Names`, never text: names are looked up once, at the edge.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ MEMORY_OPERATIONS = (
     "[CUDA memcpy Unified Device-to-Device]",
     "[CUDA memset]",
 )
-"""Labels as `nsys stats` prints them; a copy's position is its `copyKind`."""
+"""Labels as `nsys stats` prints them; a copy's position is the number nsys gives its kind."""
 
 NVTX_STYLES = ("PushPop", "StartEnd")
 
