@@ -21,6 +21,8 @@ LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reaso
 SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
 
+_RELEASE = re.compile(r"\b20\d\d\.\d+(?:\.\d+)*")
+
 GraphTrace = Literal["auto", "graph", "node"]
 
 
@@ -189,9 +191,7 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
                     f"{shown or report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended"
                 )
             if ended.exit_code != 0 or not part.is_file() or part.stat().st_size == 0:
-                raise CaptureError(
-                    f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}"
-                )
+                raise CaptureError(f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_reason(said)}")
             with part.open("rb") as made:
                 if made.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
                     raise CaptureError(f"{shown or report}: what nsys exported is no SQLite database; try another nsys")
@@ -230,6 +230,12 @@ def _run(
         return supervise(argv, limit_s=limit_s, output=output, environment=environment)
     except OSError as error:
         raise CaptureError(f"{argv[0]}: cannot be run ({error.strerror}); choose another nsys with --nsys") from error
+
+
+def _reason(text: str) -> str:
+    """Return the line that names two versions, which is how nsys refuses a report newer than itself; else the last."""
+    lines = [line.strip() for line in text.replace("\r", "\n").splitlines()]
+    return next((line for line in lines if len(set(_RELEASE.findall(line))) > 1), None) or _last_line(text)
 
 
 def _last_line(text: str) -> str:

@@ -151,6 +151,14 @@ def test_an_export_refused_by_an_older_nsys_passes_its_message_on(tmp_path: Path
     assert not (tmp_path / "x.sqlite").exists()
 
 
+def test_of_all_that_nsys_says_the_line_with_both_versions_is_passed_on(tmp_path: Path) -> None:
+    newer = "Report version 2025.3.1.90 is newer than this version, 2023.4.4.54. Update Nsight Systems."
+    lines = ("Processing events...", newer, "Importer 2023.4.4.54 of Nsight Systems 2023.4.4.54 gave up", "Done.")
+    body = f"print({chr(10).join(lines)!r}, file=sys.stderr); sys.exit(1)"
+    with pytest.raises(CaptureError, match=re.escape(f"nsys export failed (exit 1): {newer}")):
+        nsys.export(fake_nsys(tmp_path, export_body=body), tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")
+
+
 def test_an_export_that_writes_nothing_has_failed(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"nsys export failed \(exit 0\): it said nothing"):
         nsys.export(fake_nsys(tmp_path, export_body="sys.exit()"), tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")

@@ -47,6 +47,7 @@ def test_without_any_cuda_row_it_stands_that_there_is_none(build: TraceBuilder) 
 
 
 def test_equal_messages_of_one_process_are_counted_and_all_severities_kept(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, 5)
     for severity in (1, 2, 2, 3, 4):
         message(build, "said", 1, severity)
     found = compute(build.model(), None)
