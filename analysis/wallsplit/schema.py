@@ -1,8 +1,8 @@
 """Every frame's columns, types and units, in one place.
 
 Times are integers in ns on the trace clock, intervals are half-open `[start, end)`. `pid` is the process id that nsys
-packs into its global ids, `thread` the full `globalTid`. A `name` or `range` column holds rows of `Names`, never text:
-names are looked up once, at the edge.
+packs into its global ids, `thread` the whole of such an id of a thread. A `name` or `range` column holds rows of
+`Names`, never text: names are looked up once, at the edge.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ MEMORY_OPERATIONS = (
     "[CUDA memcpy Unified Device-to-Device]",
     "[CUDA memset]",
 )
-"""Labels as `nsys stats` prints them; a copy's position is its `copyKind`."""
+"""Labels as `nsys stats` prints them; a copy's position is the number nsys gives its kind."""
 
 NVTX_STYLES = ("PushPop", "StartEnd")
 
@@ -246,7 +246,22 @@ API_SUMMARY = pl.Schema(
     }
 )
 KERNEL_SUMMARY = pl.Schema(
-    {"name": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
+    {
+        "name": pl.String(),  # demangled, whole
+        "label": pl.String(),  # for people: short, another for every kernel
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+KERNEL_FAMILIES = pl.Schema(
+    {
+        "family": pl.String(),  # kernel_names/families.py
+        "count": pl.Int64(),
+        "kernels": pl.Int64(),  # distinct names
+        "total_ns": pl.Int64(),
+        "share_ratio": pl.Float64(),
+    }
 )
 MEMORY_TIME_SUMMARY = pl.Schema(
     {"operation": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
@@ -259,6 +274,7 @@ LAUNCHES = pl.Schema(
         "device": pl.Int64(),
         "api_name": pl.String(),
         "kernel_name": pl.String(),
+        "kernel_label": pl.String(),
         "count": pl.Int64(),
         "queue_count": pl.Int64(),
         "shared_call": pl.Boolean(),
@@ -272,6 +288,16 @@ NVTX_SUMMARY = pl.Schema(
     {
         "range": pl.String(),
         "style": pl.String(),
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+NVTX_GROUPS = pl.Schema(
+    {
+        "group": pl.String(),
+        "style": pl.String(),
+        "names": pl.Int64(),  # distinct ones
         "count": pl.Int64(),
         **statistics("", "ns"),
         "share_ratio": pl.Float64(),

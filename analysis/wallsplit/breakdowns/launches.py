@@ -2,9 +2,12 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
+from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import largest_first, overlapping, statistics_of
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import LAUNCHES
 
 KEYS = ["pid", "tid", "device", "api_name", "kernel_name"]
 
@@ -35,6 +38,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     named = summary.with_columns(
         model.names.text(summary["api_name"]),
         model.names.text(summary["kernel_name"]),
+        label_of(model, summary["kernel_name"]).alias("kernel_label"),
         pl.col("pid", "tid", "device").cast(pl.Int64),
     )
     return largest_first(named, "total_avg_ns", *KEYS)
@@ -50,3 +54,12 @@ def launched_kernels(model: Model) -> pl.DataFrame:
         pl.col("tid") & 0xFFFFFF,
         end=pl.max_horizontal("call_end", "kernel_end"),
     )
+
+
+TABLE = Breakdown(
+    "launches",
+    "Launches",
+    LAUNCHES,
+    compute,
+    needs=("kernels.correlation_id", "api_calls.correlation_id"),
+)

@@ -10,6 +10,7 @@ from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure, Outcome
 from wallsplit.arithmetic.work import LedgerArithmetic, Work
+from wallsplit.breakdowns import BREAKDOWNS
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.report.explanation_json import explanation
@@ -17,19 +18,7 @@ from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
 SCHEMA_VERSION = 2
-TABLES = (
-    "api_summary",
-    "kernel_summary",
-    "memory_time_summary",
-    "memory_size_summary",
-    "launches",
-    "nvtx_summary",
-    "nvtx_gpu_projection",
-    "osrt_summary",
-    "graph_replays",
-    "anomalies",
-)
-"""The tables of every trace, in the document's order; a table of the analysis that is not here comes after them."""
+LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
 def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -66,7 +55,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 
 def _trace(analysis: Analysis) -> dict[str, Any]:
-    names = (*TABLES, *(name for name in analysis.tables if name not in TABLES))
+    known = [breakdown.name for breakdown in BREAKDOWNS]
+    names = (*known, *(name for name in analysis.tables if name not in known))
     return {
         "path": _path(analysis.path),
         "size_bytes": analysis.size_bytes,
@@ -83,6 +73,7 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
         "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
         **{name: _rows(analysis, name) for name in names},
+        **{f"{name}_rows_total": _rows_total(analysis, name) for name in LISTED},
         "notes": [asdict(note) for note in all_notes(analysis)],
         "not_used": [asdict(table) for table in analysis.not_used],
     }
@@ -159,7 +150,13 @@ def _rows(analysis: Analysis, name: str) -> list[dict[str, Any]] | None:
     frame = analysis.tables.get(name)
     if frame is None:
         return None
-    return [{key: _finite(value) for key, value in row.items()} for row in frame.to_dicts()]
+    listed = frame.head(LISTED.get(name, frame.height))
+    return [{key: _finite(value) for key, value in row.items()} for row in listed.to_dicts()]
+
+
+def _rows_total(analysis: Analysis, name: str) -> int | None:
+    frame = analysis.tables.get(name)
+    return None if frame is None else frame.height
 
 
 def _finite(value: object) -> object:

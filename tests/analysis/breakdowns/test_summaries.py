@@ -16,8 +16,9 @@ from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 
 JSON_ORDER = [
-    *("api_summary", "kernel_summary", "memory_time_summary", "memory_size_summary", "launches"),
-    *("nvtx_summary", "nvtx_gpu_projection", "osrt_summary", "graph_replays", "anomalies"),
+    *("api_summary", "kernel_families", "kernel_summary", "memory_time_summary", "memory_size_summary", "launches"),
+    *("nvtx_groups", "nvtx_summary", "nvtx_gpu_projection", "osrt_summary", "graph_replays", "anomalies"),
+    "nsys_messages",
 ]
 FAR = Window("w", 10**9, 10**9 + 1)
 
@@ -56,7 +57,7 @@ def test_every_table_without_rows_is_empty_and_in_its_schema(breakdown: Breakdow
 
 
 def test_a_table_the_trace_cannot_give_is_none(full: Model) -> None:
-    found = tables(replace(full, missing=frozenset({"launches"})), None)
+    found = tables(replace(full, lacking=frozenset({"kernels.correlation_id"})), None)
     assert [name for name, rows in found.items() if rows is None] == ["launches"]
 
 

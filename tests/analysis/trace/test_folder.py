@@ -21,11 +21,11 @@ from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
 from wallsplit.model.correlation import Correlation
 from wallsplit.trace import Trace
-from wallsplit.trace.trace import EVENT_TABLES, INFORMATION_TABLES
+from wallsplit.trace.raw import TABLES as RAW_TABLES
 from wallsplit_scripts import nsys
 
 SUFFIXES = {"parquetdir": ".parquet", "arrowdir": ".arrow"}
-TABLES = (*EVENT_TABLES, *INFORMATION_TABLES)
+TABLES = tuple(name for table in RAW_TABLES for name in table.names)
 every_type = pytest.mark.parametrize("kind", SUFFIXES)
 
 PROGRAM = """
@@ -226,7 +226,7 @@ def data_bytes(parquet: bytes) -> int:
 
 def test_only_the_columns_a_query_uses_are_decoded(tmp_path: Path) -> None:
     folder = a_folder(tmp_path, "parquetdir")
-    file = folder / "OSRT_API.parquet"
+    file = folder / "NVTX_EVENTS.parquet"
     rows = pl.DataFrame({"start": [1, 2], "text": ["a", "b"]})
     write_table(rows.select("start"), file)
     first_column = data_bytes(file.read_bytes())
@@ -234,9 +234,9 @@ def test_only_the_columns_a_query_uses_are_decoded(tmp_path: Path) -> None:
     whole = file.read_bytes()
     footer = data_bytes(whole)
     file.write_bytes(whole[:first_column] + bytes(footer - first_column) + whole[footer:])
-    lazy = Trace.open(folder).scan("OSRT_API", ["start", "text"])
+    lazy = Trace.open(folder).scan("NVTX_EVENTS", ["start", "text"])
     assert lazy.select("start").collect()["start"].to_list() == [1, 2]
-    with pytest.raises(TraceError, match=r"OSRT_API\.parquet: is damaged"):
+    with pytest.raises(TraceError, match=r"NVTX_EVENTS\.parquet: is damaged"):
         lazy.collect()
 
 
