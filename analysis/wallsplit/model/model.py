@@ -21,6 +21,7 @@ from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import physical_gpus, processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
+from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
 from wallsplit.schema import (
     ApiCalls,
@@ -74,6 +75,8 @@ class Model:
     capture: Capture
     unusable_rows: dict[str, int]
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
+    samples: CpuSamples | None = None
+    """What the CPUs executed, sampled; None where nsys took no samples."""
     missing: frozenset[str] = frozenset()
     """Tables of the analysis (names as in BREAKDOWNS) that this trace's columns cannot give."""
 
@@ -122,6 +125,7 @@ def load(trace: Trace) -> Model:
     replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
+    samples = cpu_samples(raw, names)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     model = Model(
         names=names.freeze(),
@@ -145,6 +149,7 @@ def load(trace: Trace) -> Model:
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
+        samples=samples,
         missing=_missing(trace),
     )
     trace.check_unchanged()
