@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from wallsplit.intervals import Intervals, intersect, ns_before, total_ns, union
@@ -61,7 +62,7 @@ def phases(
 
 def _labels(
     ranges: pl.Series, model: Model, phase_of: Callable[[str], str | None] | None
-) -> tuple[np.ndarray, list[str]]:
+) -> tuple[npt.NDArray[np.int64], list[str]]:
     """Return the position of each range's label among the labels, and these."""
     rows, inverse = np.unique(ranges.to_numpy(), return_inverse=True)
     texts = model.names.text(pl.Series(rows)).to_list()
@@ -72,6 +73,6 @@ def _labels(
 
 
 def _on_cpu_ns(sampling: Sampling, scopes: Scopes, when: Intervals) -> int | None:
-    if scopes.main not in sampling.running:
+    if scopes.main is None or scopes.main not in sampling.running:
         return None
     return total_ns(intersect(intersect(when, scopes.host), sampling.running[scopes.main].intervals))

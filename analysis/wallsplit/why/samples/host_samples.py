@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from wallsplit.accounts import ACCOUNTS
+from wallsplit.intervals import total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
-from wallsplit.intervals import total_ns
 from wallsplit.model import Model
 from wallsplit.why.samples.by_range import phases
 from wallsplit.why.samples.classes import NAMES
@@ -38,16 +38,17 @@ def host_samples(
     is_main, drives = scope.is_main[scope.in_host], scope.is_driving[scope.in_host]
     main = summary(sampling, main_host)
     off = off_cpu(sampling, model, scope, window, main)
+    scheduling, meanwhile, wall = (off.scheduling, off.meanwhile, off.wall) if off else (None, None, None)
     return HostSamples(
         host_ns=total_ns(scope.host),
         main_thread=_main_thread(model, scope),
         driving_threads=len(scope.driving),
-        main=MainSummary(**vars(main), scheduling=off and off.scheduling, meanwhile=off and off.meanwhile),
+        main=MainSummary(**vars(main), scheduling=scheduling, meanwhile=meanwhile),
         other_driving=summary(sampling, in_host[drives & ~is_main]),
         not_driving=summary(sampling, in_host[~drives]),
         unresolved_count=int(sampling.is_nameless[main_host].sum()),
         chain_count=int(sampling.has_callers[main_host].sum()),
-        wall=off and off.wall,
+        wall=wall,
         phases=phases(sampling, model, scope, phase_of),
         accounts=_accounts(sampling, activity, scope),
         functions=_functions(sampling, main_host),

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
+import polars as pl
 
 from wallsplit.intervals import EMPTY, Intervals, clip, gaps, holding, intersect, merge, total_ns, union
 from wallsplit.ledger.ledger import Window
@@ -13,8 +13,6 @@ from wallsplit.why.samples.scopes import Scopes, pid_of
 from wallsplit.why.samples.shares import Z
 from wallsplit.why.samples.summaries import summary
 from wallsplit.why.samples.values import Meanwhile, Scheduling, Summary, Wall
-
-import polars as pl  # isort: skip
 
 
 @dataclass(frozen=True)

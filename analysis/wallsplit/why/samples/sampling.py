@@ -100,7 +100,9 @@ def _capture_end(model: Model, after_last_sample: int) -> int:
 def _places(samples: CpuSamples, names: Names, classifier: Classifier) -> tuple[list[Function], list[str]]:
     """Return function and group of every place in code, and last those of a sample without one."""
     frame = samples.places
-    texts = [names.text(frame[column].fill_null(0)).to_list() if frame.height else [] for column in ("module", "symbol")]
+    texts = [
+        names.text(frame[column].fill_null(0)).to_list() if frame.height else [] for column in ("module", "symbol")
+    ]
     null = [frame[column].is_null().to_list() for column in ("module", "symbol")]
     functions, groups = [], []
     flags = frame.select("is_unresolved", "is_kernel").iter_rows()

@@ -61,7 +61,7 @@ def tally(codes: npt.NDArray[np.uint8], weights: npt.NDArray[np.float64], size: 
         batches = np.bincount(cell, minlength=BATCHES * size).reshape(BATCHES, size) / lengths[:, None]
     return Tally(
         np.bincount(codes, minlength=size),
-        np.bincount(codes, weights, size),
+        np.bincount(codes, weights, size).astype(np.float64),  # of no samples it is one of integers
         float(weights.sum()) ** 2 / squares if squares else 0.0,
         batches,
     )

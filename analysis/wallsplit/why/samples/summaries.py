@@ -26,7 +26,9 @@ def summary(sampling: Sampling, rows: Rows, enough: int = ENOUGH) -> Summary:
     found = tally(code, weight, len(NAMES))
     shares: list[ClassShare] = []
     if found.total:
-        shares = [_class_share(sampling, rows[code == each], found, each) for each in np.flatnonzero(found.count)]
+        shares = [
+            _class_share(sampling, rows[code == each], found, each) for each in np.flatnonzero(found.count).tolist()
+        ]
     return Summary(
         sample_count=len(rows),
         effective_count=round(found.effective, 1),

@@ -54,7 +54,10 @@ def weights(thread: Times, start: Times, running: Mapping[int, OnCpu], settings:
     if trigger in (CLOCK, INFERRED_CLOCK) and period:
         ns, source = np.full(len(start), float(period)), "period"
     elif running:
-        ns, source = _cpu_time_since(thread, start, running, median or 0), "cpu time since the previous sample of the thread"
+        ns, source = (
+            _cpu_time_since(thread, start, running, median or 0),
+            "cpu time since the previous sample of the thread",
+        )
     elif period:
         ns, source = np.full(len(start), float(period)), "median gap (equal weights)"
     else:
@@ -72,9 +75,7 @@ def _gaps(thread: Times, start: Times, running: Mapping[int, OnCpu]) -> Iterator
         yield gaps
 
 
-def _cpu_time_since(
-    thread: Times, start: Times, running: Mapping[int, OnCpu], first: int
-) -> npt.NDArray[np.float64]:
+def _cpu_time_since(thread: Times, start: Times, running: Mapping[int, OnCpu], first: int) -> npt.NDArray[np.float64]:
     """Return the CPU time since the thread's sample before; `first`, at most, for its first; `first` if unknown."""
     result = np.full(len(start), float(first))
     for number, rows in _by_thread(thread):
