@@ -92,8 +92,8 @@ def _chains(trace: Trace, numbers: pl.DataFrame, names: NameTable) -> tuple[pl.D
     distinct = rows.select(_PLACE).unique(maintain_order=True).with_row_index("place")
     keyed = rows.join(distinct, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
     places = distinct.select(
-        _texts(distinct["module"], names),
-        _texts(distinct["symbol"], names),
+        _texts(distinct["module"], names).alias("module"),
+        _texts(distinct["symbol"], names).alias("symbol"),
         pl.col("unresolved").alias("is_unresolved"),
         pl.col("kernelMode").alias("is_kernel"),
     )

@@ -24,11 +24,13 @@ def on_cpu(switches: pl.DataFrame, capture_end_ns: int) -> Mapping[int, OnCpu]:
     `switches` is schema.THREAD_SWITCHES. At equal times a switch out counts first; of several switches in a row the
     first one opens, or closes, an interval; one left open ends with the capture.
     """
+    if switches.is_empty():
+        return {}
     rows = switches.sort("thread", "start", "is_in", maintain_order=True)
     thread, start = rows["thread"].to_numpy(), rows["start"].to_numpy()
     is_in = rows["is_in"].to_numpy()
-    new = np.flatnonzero(np.append(True, thread[1:] != thread[:-1])[: len(thread)])
-    was_in = np.append(False, is_in[:-1])[: len(is_in)]
+    new = np.flatnonzero(np.append(True, thread[1:] != thread[:-1]))
+    was_in = np.append(False, is_in[:-1])
     was_in[new] = False
     result = {}
     for first, end in zip(new.tolist(), np.append(new[1:], len(thread)).tolist(), strict=True):
