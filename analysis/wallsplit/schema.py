@@ -434,6 +434,21 @@ RANK_SKEW = pl.Schema(  # a row per rank
         "not_overlapping": pl.Int64(),
         "wait_ns": pl.Int64(),
         **spread("start_skew"),
+HOST_SAMPLES = pl.Schema(  # estimates: of each class, in the instants that a ledger books as host
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "start_ns": pl.Int64(),  # of the window
+        "scope": pl.String(),  # main, other_driving, not_driving, meanwhile: never added up
+        "range": pl.String(),  # the main thread's innermost; null: all of host
+        "class": pl.String(),
+        "sample_count": pl.Int64(),
+        "share_ratio": pl.Float64(),
+        "low_ratio": pl.Float64(),  # ends of the 95 % interval
+        "high_ratio": pl.Float64(),
+        "cpu_ns": pl.Int64(),
+        "design_effect": pl.Float64(),
+        "enough": pl.Boolean(),  # samples for the share to mean something
     }
 )
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})
