@@ -434,6 +434,8 @@ RANK_SKEW = pl.Schema(  # a row per rank
         "not_overlapping": pl.Int64(),
         "wait_ns": pl.Int64(),
         **spread("start_skew"),
+    }
+)
 HOST_SAMPLES = pl.Schema(  # estimates: of each class, in the instants that a ledger books as host
     {
         "pid": pl.Int64(),
