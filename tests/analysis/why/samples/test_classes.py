@@ -144,3 +144,10 @@ def test_a_file_of_rules_that_is_wrong_says_where_in_one_line(text: str, said: s
 def test_a_file_of_rules_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ClassRulesError, match=r"none\.toml: No such file"):
         class_rules(tmp_path / "none.toml")
+
+
+def test_the_page_lists_every_class_and_every_rule_in_order() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "cpu-samples.md").read_text(encoding="utf-8")
+    rows = [f"| `{each.name}` | {each.meaning} |" for each in CLASSES]
+    rows += [f"| `{rule.sample_class}` | {rule.group} | {rule.reason} |" for rule in RULES]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == rows
