@@ -112,12 +112,3 @@ def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.intp]:
     outside = times >= np.append(intervals.ends, 0)[position]
     position[outside] = -1
     return position
-
-
-def ns_before(intervals: Intervals, times: Times) -> Times:
-    """Return, for each time, how much of the set in ns lies before it."""
-    before = np.append(0, np.cumsum(intervals.ends - intervals.starts))
-    position = np.searchsorted(intervals.starts, times, side="right")
-    # Of the last interval that began by then, what comes after the time does not count.
-    past = np.append(intervals.ends, 0)[position - 1] - times
-    return before[position] - np.where((position > 0) & (past > 0), past, 0)

@@ -1,15 +1,16 @@
-"""The main thread's host instants and samples by its innermost range."""
+"""The main thread's host instants and samples by its innermost range: the open one that began last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wallsplit.intervals import Intervals, intersect, ns_before, total_ns, union
+from wallsplit.intervals import Intervals, Times, elapsed, holding, intersect, total_ns, union
+from wallsplit.ledger.labels import NONE, paint
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Model
-from wallsplit.why.samples.innermost import innermost
 from wallsplit.why.samples.sampling import Sampling
 from wallsplit.why.samples.scopes import Scopes, own_ranges
 from wallsplit.why.samples.summaries import ENOUGH_OF_A_PHASE, summary
@@ -17,6 +18,15 @@ from wallsplit.why.samples.values import Phase
 
 MOST = 50
 """Ranges told of, those with most host time."""
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Stretches of time in which one range is the innermost, and the label it goes by."""
+
+    when: Intervals  # ascending; neighbours may touch
+    label: npt.NDArray[np.int64]
+    cuts: npt.NDArray[np.int64]  # labels cut in two by a range without length, once for each cut
 
 
 def phases(
@@ -30,34 +40,42 @@ def phases(
     if ranges.is_empty():
         return ()
     label, names = _labels(ranges["range"], model, phase_of)
-    text_order = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable")
-    stretches = innermost(ranges["start"].to_numpy(), ranges["end"].to_numpy(), text_order[label])
-    of_stretch = label[stretches.row]
-    host_ns = summed(
-        of_stretch, ns_before(scopes.host, stretches.ends) - ns_before(scopes.host, stretches.starts), len(names)
-    )
+    stretches = _innermost(ranges["start"].to_numpy(), ranges["end"].to_numpy(), label)
+    return tuple(_phases(sampling, scopes, stretches, names))
+
+
+def _innermost(starts: Times, ends: Times, label: npt.NDArray[np.int64]) -> _Stretches:
+    """Return the stretches; of ranges that begin at once the shorter is the inner one, then the later by name."""
+    order = np.lexsort((label, -ends, starts))
+    painted = paint(starts[order], ends[order], order.astype(np.int32))
+    shown = np.flatnonzero(painted.codes != NONE)  # never the last: it is NONE
+    when = Intervals(painted.times[shown], painted.times[np.minimum(shown + 1, len(painted.times) - 1)])
+    label_of = label[painted.codes[shown]]
+    at_once = np.unique(starts[starts == ends])
+    inside = holding(when, at_once)
+    cut = inside[(inside >= 0) & (when.starts[inside] < at_once)] if len(when.starts) else inside[:0]
+    return _Stretches(when, label_of, label_of[cut])
+
+
+def _phases(sampling: Sampling, scopes: Scopes, stretches: _Stretches, names: list[str]) -> Iterator[Phase]:
+    when, label = stretches.when, stretches.label
+    host_ns = summed(label, elapsed(scopes.host, when.ends) - elapsed(scopes.host, when.starts), len(names))
+    instances = np.bincount(np.concatenate([label, stretches.cuts]), minlength=len(names))
     rows = scopes.in_window[scopes.in_host]
-    at = stretches.at(sampling.start[rows])
-    of_sample = np.where(at >= 0, of_stretch[at], -1) if len(of_stretch) else at
+    at = holding(when, sampling.start[rows])
+    of_sample = np.where(at >= 0, label[at], NONE) if len(label) else at
     is_main = scopes.is_main[scopes.in_host]
-    found = []
-    instances = np.bincount(of_stretch, minlength=len(names))
     present = np.flatnonzero(instances).tolist()
     for code in sorted(present, key=lambda code: (-int(host_ns[code]), names[code]))[:MOST]:
-        mine = of_sample == code
-        stretch = of_stretch == code
-        when = union(stretches.starts[stretch], stretches.ends[stretch])
-        found.append(
-            Phase(
-                range=names[code],
-                host_ns=int(host_ns[code]),
-                instances=int(instances[code]),
-                main=summary(sampling, rows[mine & is_main], ENOUGH_OF_A_PHASE),
-                others_count=int((mine & ~is_main).sum()),
-                on_cpu_ns=_on_cpu_ns(sampling, scopes, when),
-            )
+        mine, stretch = of_sample == code, label == code
+        yield Phase(
+            range=names[code],
+            host_ns=int(host_ns[code]),
+            instances=int(instances[code]),
+            main=summary(sampling, rows[mine & is_main], ENOUGH_OF_A_PHASE),
+            others_count=int((mine & ~is_main).sum()),
+            on_cpu_ns=_on_cpu_ns(sampling, scopes, union(when.starts[stretch], when.ends[stretch])),
         )
-    return tuple(found)
 
 
 def _labels(

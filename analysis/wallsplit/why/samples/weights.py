@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wallsplit.intervals import Times, holding, ns_before
+from wallsplit.intervals import Times, elapsed, holding
 from wallsplit.model.samples import SamplingSettings
 from wallsplit.why.samples.on_cpu import OnCpu
 
@@ -80,7 +80,7 @@ def _cpu_time_since(thread: Times, start: Times, running: Mapping[int, OnCpu], f
     result = np.full(len(start), float(first))
     for number, rows in _by_thread(thread):
         if number in running:
-            had = ns_before(running[number].intervals, start[rows])
+            had = elapsed(running[number].intervals, start[rows])
             result[rows] = np.diff(had, prepend=max(0, int(had[0]) - first))
     return result
 

@@ -99,6 +99,18 @@ def test_phases_are_the_innermost_ranges_of_the_main_thread(build: TraceBuilder)
     assert [(each.sample_class, each.count) for each in data.main.classes] == [("arithmetic", 2)]
 
 
+def test_a_range_without_length_cuts_the_one_around_it_in_two(build: TraceBuilder) -> None:
+    build.range("step", 0, 100).range("mark", 50, 50).range("mark", 100, 100).sampled_every(10).sample(5, PYTHON)
+    assert [(phase.range, phase.host_ns, phase.instances) for phase in only(build).phases] == [("step", 100, 2)]
+
+
+def test_of_ranges_that_cross_the_one_that_began_last_is_the_innermost(build: TraceBuilder) -> None:
+    build.range("a", 0, 60).range("b", 20, 40).range("c", 30, 90, event_type=60).sampled_every(10)
+    build.sample(10, PYTHON).sample(25, PYTHON).sample(35, PYTHON).sample(50, PYTHON).sample(80, PYTHON)
+    found = {phase.range: (phase.host_ns, phase.main.sample_count) for phase in only(build).phases}
+    assert found == {"a": (20, 1), "b": (10, 1), "c": (60, 3)}
+
+
 def test_ranges_go_by_their_phase_where_phases_are_asked_for(build: TraceBuilder) -> None:
     build.range("load batch 1", 0, 50).range("load batch 2", 50, 100).range("x", 100, 110).sampled_every(10)
     build.sample(10, PYTHON).sample(60, PYTHON)
