@@ -20,6 +20,7 @@ LAYERS = (  # a module may import from its own layer and those below it
     ("model",),
     ("ledger",),
     ("arithmetic", "breakdowns", "why"),
+    ("diagnosis",),
     ("analysis",),
     ("words",),
     ("pipeline",),

@@ -10,19 +10,18 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
+from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
-from wallsplit.ledger.host import host_timelines
+from wallsplit.ledger.gpu_use import gpu_use
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.ledger.phases import PHASES, PhaseRule
-from wallsplit.ledger.pieces import pieces
+from wallsplit.ledger.phases import PHASES, PhaseRules
 from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
-from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
@@ -57,7 +56,7 @@ def analyse(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
-    phases: tuple[PhaseRule, ...] = PHASES,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
@@ -70,14 +69,14 @@ def analyse(
         FlopsError: `flops` would be more than 100 % of peak.
     """
     model = examined.model
-    parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
+    parts = _parts(examined, window, phases)
     selected = whole(parts) if parts else None
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
     with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
         booking = executor.submit(_booked, examined, parts, selected, question, phases)
         breakdowns = tables(model, selected if window else None)
-    ledgers, idle, arithmetic, refused = booking.result()
+    ledgers, explained, arithmetic, refused = booking.result()
     return Analysis(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
@@ -85,7 +84,7 @@ def analyse(
         headline=headline(ledgers, selected),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
-        gpus=model.gpus,
+        gpus=gpu_use(model.gpus, examined.activities, parts),
         processes=model.processes,
         window=selected,
         window_is_explicit=window is not None,
@@ -98,7 +97,8 @@ def analyse(
         nvml=_nvml(model, beside, selected),
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
-        idle=idle,
+        explained=explained,
+        not_used=model.not_used,
     )
 
 
@@ -109,41 +109,39 @@ def analyze(
     shown_as: Path | None = None,
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
-    phases: tuple[PhaseRule, ...] = PHASES,
+    phases: PhaseRules = PHASES,
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
     examined = examine(Path(path))
     return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
 
 
+def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:
+    """Return the window asked for, or the default one; several where it names a range that occurs often; or none."""
+    default = default_window(examined.model)
+    if window == STEADY and default:
+        ledgers = _ledgers(examined.activities, (default,))
+        return (steady_window(explain(examined.model, examined.activities, ledgers, default, rules)),)
+    if window:
+        return windows(examined.model, window)
+    return (default,) if default else ()
+
+
 def _booked(
-    examined: Examined,
-    parts: Sequence[Window],
-    selected: Window | None,
-    question: Question,
-    phases: tuple[PhaseRule, ...],
-) -> tuple[tuple[Ledger, ...], tuple[IdleTime, ...] | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
-    """Return the ledgers, their idle time, their arithmetic, and notes on what was refused."""
+    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
+) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
+    """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    idle = _idle(examined, parts[0], ledgers, phases) if len(parts) == 1 else None
-    if idle:
-        ledgers = tuple(replace(ledger, host_parts=its.host_parts) for ledger, its in zip(ledgers, idle, strict=True))
-    return ledgers, idle, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
-
-
-def _idle(
-    examined: Examined, window: Window, ledgers: Sequence[Ledger], phases: tuple[PhaseRule, ...]
-) -> tuple[IdleTime, ...]:
-    """Return the idle time of each ledger of one window."""
-    booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
-    hosts = host_timelines(examined.model, examined.activities, phases)
-    idle = []
-    for activity, host in zip(examined.activities, hosts, strict=True):
-        if ledger := booked.get((activity.pid, activity.device)):
-            cut = pieces(activity, host, window)
-            causes = causes_of(examined.model, activity, cut)
-            idle.append(idle_time(examined.model, activity, host, cut, causes, ledger))
-    return tuple(idle)
+    if not parts:
+        return ledgers, None, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+    if len(parts) > 1:
+        explained = None
+        split = split_host(examined.model, examined.activities, ledgers, whole(parts), rules)
+    else:
+        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
+        split = tuple(why.idle.host_parts for why in explained.ledgers)
+    ledgers = tuple(replace(ledger, host_parts=its) for ledger, its in zip(ledgers, split, strict=True))
+    return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 
 def _ledgers(every: Sequence[Activity], parts: Sequence[Window]) -> tuple[Ledger, ...]:

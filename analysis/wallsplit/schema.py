@@ -178,9 +178,10 @@ THREAD_SWITCHES = pl.Schema(  # the scheduler put a thread on a CPU or took it o
     {"start": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "is_in": pl.Boolean()}
 )
 THREAD_NAMES = pl.Schema({"thread": pl.Int64(), "name": pl.Int32()})
-GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
+GPUS = pl.Schema(  # physical GPUs in use, one row each; null = not recorded
     {
-        "device": pl.Int32(),
+        "gpu": pl.Int64(),  # the id that nsys gives it
+        "device": pl.Int32(),  # its number in the processes that use it; null where they number it differently
         "name": pl.String(),
         "sm_count": pl.Int64(),
         "clock_hz": pl.Int64(),
@@ -214,8 +215,24 @@ GPU_METRIC_SAMPLES = pl.Schema(  # a sample holds from its time on, until the ne
 SYNCHRONIZATIONS = pl.Schema(  # what API calls wait for; stream null where they wait for no stream
     {"pid": pl.Int32(), "device": pl.Int32(), "stream": pl.Int32(), "correlation_id": pl.Int64()}
 )
+GPU_USE = pl.Schema(  # in the window, over all processes; null without one
+    {
+        **GPUS,
+        "busy_ns": pl.Int64(),  # union of GPU operations
+        "busy_ratio": pl.Float64(),
+        "kernel_active_ns": pl.Int64(),  # union of kernels and graph replays
+        "kernel_active_ratio": pl.Float64(),
+        "processes": pl.List(pl.Int32()),  # that used it at any time, sorted
+    }
+)
 PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
-DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error
+DIAGNOSTICS = pl.Schema(
+    {
+        "severity": pl.Int64(),  # nsys: 1 information, 2 warning, 3 error, 4 verbose
+        "pid": pl.Int32(),  # null: about no process
+        "text": pl.String(),
+    }
+)
 
 
 def conform(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
@@ -451,6 +468,15 @@ HOST_SAMPLES = pl.Schema(  # estimates: of each class, in the instants that a le
         "cpu_ns": pl.Int64(),
         "design_effect": pl.Float64(),
         "enough": pl.Boolean(),  # samples for the share to mean something
+    }
+)
+NSYS_MESSAGES = pl.Schema(
+    {
+        "severity": pl.String(),  # info, warning, error, other
+        "pid": pl.Int64(),  # null: about no process
+        "text": pl.String(),
+        "count": pl.Int64(),
+        "standing": pl.String(),  # stands, refuted, other_process
     }
 )
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})

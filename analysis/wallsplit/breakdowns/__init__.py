@@ -11,6 +11,7 @@ from wallsplit.breakdowns import (
     launches,
     memory_size_summary,
     memory_time_summary,
+    nsys_messages,
     nvtx_gpu_projection,
     nvtx_summary,
     osrt_summary,
@@ -41,6 +42,7 @@ BREAKDOWNS: tuple[Breakdown, ...] = (
     Breakdown("osrt_summary", "OS runtime calls", schema.OSRT_SUMMARY, osrt_summary.compute),
     Breakdown("graph_replays", "CUDA graph replays", schema.GRAPH_REPLAY_SUMMARY, graph_replays.compute),
     Breakdown("anomalies", "Anomalies", schema.ANOMALIES, anomalies.compute),
+    Breakdown("nsys_messages", "Messages of nsys", schema.NSYS_MESSAGES, nsys_messages.compute),
 )
 
 

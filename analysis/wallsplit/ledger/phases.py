@@ -21,6 +21,10 @@ class PhaseRule:
     """Where names like these come from."""
 
 
+PhaseRules = tuple[PhaseRule, ...]
+"""The first rule that matches decides."""
+
+
 def _rule(phase: str, alternatives: str, seen_in: str = "") -> PhaseRule:
     """Return the rule of a pattern that matches whole words only."""
     return PhaseRule(phase, re.compile(rf"\b(?:{alternatives})\b"), seen_in)

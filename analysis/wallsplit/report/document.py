@@ -110,6 +110,8 @@ class Section:
     key: str
     title: str
     blocks: tuple[Block, ...]
+    folded: bool = False
+    """Opened by those who want it, where a page can be folded."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure, Outcome
 from wallsplit.arithmetic.work import LedgerArithmetic, Work
+from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.report.explanation_json import explanation
 from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TABLES = (
     "api_summary",
     "kernel_summary",
@@ -78,13 +80,19 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "perturbation": asdict(analysis.perturbation) if analysis.perturbation else None,
         "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
-        "ledgers": [_ledger(ledger) for ledger in analysis.ledgers],
+        "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
+        "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
         **{name: _rows(analysis, name) for name in names},
-        "notes": [{"level": note.level, "text": note.text} for note in all_notes(analysis)],
+        "notes": [asdict(note) for note in all_notes(analysis)],
+        "not_used": [asdict(table) for table in analysis.not_used],
     }
 
 
-def _ledger(ledger: Ledger) -> dict[str, Any]:
+def _reasons(analysis: Analysis) -> Sequence[Explanation | None]:
+    return analysis.explained.ledgers if analysis.explained else [None] * len(analysis.ledgers)
+
+
+def _ledger(ledger: Ledger, why: Explanation | None) -> dict[str, Any]:
     exposure = {
         name: {"union_ns": e.union_ns, "hidden_ns": e.hidden_ns, "exposed_ns": e.exposed_ns}
         for name, e in ledger.api_exposure.items()
@@ -92,6 +100,7 @@ def _ledger(ledger: Ledger) -> dict[str, Any]:
     result = {
         "pid": ledger.pid,
         "device": ledger.device,
+        "gpu": ledger.gpu,
         "wall_ns": ledger.wall_ns,
         "residual_ns": ledger.residual_ns,
         "gpu_busy_ns": ledger.gpu_busy_ns,
@@ -104,6 +113,7 @@ def _ledger(ledger: Ledger) -> dict[str, Any]:
         "accounts": {account: ledger.accounts[account] for account in ACCOUNTS},
         "host_parts": ledger.host_parts,
         "api_exposure": exposure,
+        **explanation(why),
     }
     if ledger.window:
         result["window"] = _window(ledger.window)

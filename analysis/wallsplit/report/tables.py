@@ -19,7 +19,8 @@ _PARQUET_MARK = "wallsplit_table"
 def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
     """Return every table that could be had, whole, the ledgers, their API exposure and their idle time first."""
     tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
-    idle = {} if analysis.idle is None else idle_tables(analysis.ledgers, analysis.idle)
+    explained = analysis.explained
+    idle = {} if explained is None else idle_tables(analysis.ledgers, [why.idle for why in explained.ledgers])
     return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **idle, **tables}
 
 

@@ -42,7 +42,9 @@ class StepKind:
     """Median ns of each account; None where accounts are not measured."""
 
 
-def step_kind(ns: Ints, accounts: Ints | None, warmup_count: int | None, role: str | None, name: str | None) -> StepKind:
+def step_kind(
+    ns: Ints, accounts: Ints | None, warmup_count: int | None, role: str | None, name: str | None
+) -> StepKind:
     """Return the figures of steps of one kind: ns of each step, and of each account in it, in order."""
     steady = slice(warmup_count or 0, None)
     ordered = np.sort(ns[steady])

@@ -14,7 +14,7 @@ from wallsplit.why.steps.cycle.layers import NO_MARKS
 from wallsplit.why.steps.cycle.loops import loops
 from wallsplit.why.steps.cycle.search import Turns
 from wallsplit.why.steps.named import NamedSteps, named_steps
-from wallsplit.why.steps.ranges import OwnRanges, layer_marks, own_ranges
+from wallsplit.why.steps.ranges import layer_marks, own_ranges
 from wallsplit.why.steps.sequence import launch_sequence, range_sequence
 from wallsplit.why.steps.units import Ints, Units
 

@@ -12,7 +12,6 @@ from wallsplit.ledger.phases import PhaseRule, phase_of, words
 from wallsplit.model.names import Names
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.ranges import LAYER, OwnRanges
-from wallsplit.why.steps.units import Ints
 
 STEP = re.compile(r"\b(?:steps?|iter(?:ation)?s?|minibatch|mini batch|batch|profiler step|replay|token)\b")
 TURN = ("data", "forward", "loss", "backward", "optimizer")
@@ -104,7 +103,9 @@ def _in_turns(phases: Sequence[NamedSteps], rules: tuple[PhaseRule, ...]) -> Nam
     turn: list[NamedSteps] = []
     for phase in sorted(phases, key=lambda phase: (int(phase.start[0]), phase.name)):
         longer = [*turn, phase]
-        start, end = (np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True))
+        start, end = (
+            np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True)
+        )
         if (end[:-1] <= start[1:]).all():
             turn = longer
     kinds = {phase_of(phase.name, rules) for phase in turn}

@@ -157,7 +157,7 @@ def _waits(calls: pl.DataFrame, names: Names, token: int) -> Units:
 
 def _in_host_order(units: Units, waits: Units) -> Units:
     """Return units and waits in host order, of waits in a row the first one only."""
-    columns = [np.concatenate(pair) for pair in zip(units.columns, waits.columns, strict=True)]
+    columns: list[Ints] = [np.concatenate(pair) for pair in zip(units.columns, waits.columns, strict=True)]
     both = Units(*columns)
     started = np.append(units.gpu, np.zeros(len(waits), np.int64))  # a wait comes before an operation issued at once
     order = np.lexsort((started, both.host))

@@ -76,7 +76,9 @@ def cut(tokens: Tokens, places: Ints, offsets: Ints) -> Cuts:
     complete[bodies.cut[after]] += 1
     complete[bodies.cut[before]] += 1
     cost = description(tokens, start, end, bodies.cut, bodies.count, np.bincount(bodies.cut, bodies.length, len(first)))
-    return Cuts(start, end, complete, cost, bodies, between, _per_cut(before, bodies, first), _per_cut(after, bodies, first))
+    return Cuts(
+        start, end, complete, cost, bodies, between, _per_cut(before, bodies, first), _per_cut(after, bodies, first)
+    )
 
 
 def description(tokens: Tokens, start: Ints, end: Ints, group: Ints, counts: Ints, written: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.cycle.levels import Level
-from wallsplit.why.steps.cycle.search import MIN_UNITS, NO_TURNS, Turns, search
+from wallsplit.why.steps.cycle.search import NO_TURNS, Turns, search
 from wallsplit.why.steps.cycle.tokens import spans
 from wallsplit.why.steps.units import Units, shared, work
 
@@ -59,7 +59,9 @@ def _with_second_loops(units: Units, marks: LayerMarks, turns: Turns, level: Lev
         if _is_related(work(units, sample, sample + second.level.size), main):
             body = np.sort(units.token[sample : sample + second.level.size]).tobytes()
             kind = len(level.sizes) + kinds.setdefault(body, len(kinds))
-            result.append(Turns(second.turns.first + begin, second.turns.last + begin, np.full(len(second.turns), kind)))
+            result.append(
+                Turns(second.turns.first + begin, second.turns.last + begin, np.full(len(second.turns), kind))
+            )
     return _in_order(result)
 
 
@@ -131,6 +133,8 @@ def _apart(turns: Turns, others: Turns) -> Turns:
 
 
 def _in_order(parts: Sequence[Turns]) -> Turns:
-    first, last, kind = (np.concatenate(columns) for columns in zip(*((t.first, t.last, t.kind) for t in parts), strict=True))
+    first, last, kind = (
+        np.concatenate(columns) for columns in zip(*((t.first, t.last, t.kind) for t in parts), strict=True)
+    )
     order = np.lexsort((last, first))
     return Turns(first[order], last[order], kind[order])

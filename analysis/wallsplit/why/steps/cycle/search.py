@@ -60,7 +60,9 @@ def search(units: Units, marks: LayerMarks) -> Search:
         return _nothing("the launch sequence does not repeat", some, repeats=False)
     level, is_step = climbed(holding)
     if not is_step:
-        reason = f"blocks of about {level.size} launches repeat {level.complete} times without an exchange with the host"
+        reason = (
+            f"blocks of about {level.size} launches repeat {level.complete} times without an exchange with the host"
+        )
         return _nothing(f"{reason}: layers, not steps", holding)
     if layer_share(units, level, marks) >= LAYER_SHARE:
         reason = f"the cycle of {level.size} launches is a layer, by the names of the NVTX ranges around it"

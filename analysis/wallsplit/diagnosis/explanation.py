@@ -1,0 +1,160 @@
+"""All that is known of why a ledger's time went where it went, as one value per ledger."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from wallsplit.diagnosis.diagnose import Evidence, diagnose, without_cuda, without_device
+from wallsplit.diagnosis.diagnosis import Diagnosis
+from wallsplit.errors import WindowError
+from wallsplit.ledger.activity import Activity
+from wallsplit.ledger.host import HostTimelines, host_timelines
+from wallsplit.ledger.host_parts import host_parts
+from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules
+from wallsplit.ledger.pieces import pieces
+from wallsplit.model import Model
+from wallsplit.schema import IdleCauses
+from wallsplit.why.comm import Comm, RankSkew, comm, rank_skew
+from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
+from wallsplit.why.launch import Launch, launch
+from wallsplit.why.sm import Sm, covered_ns, sm
+from wallsplit.why.steps import Steps, steps
+from wallsplit.why.sync import PhaseAt, Sync, sync
+
+STEADY = "steady"
+"""The window of the steady steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why the time of one ledger went where it went; None = not measured, or there is none."""
+
+    idle: IdleTime
+    steps: Steps
+    sm: Sm | None
+    launch: Launch | None
+    sync: Sync | None
+    comm: Comm | None
+    diagnosis: Diagnosis
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The explanations of a window's ledgers, in their order, and what several ranks together tell."""
+
+    ledgers: tuple[Explanation, ...] = ()
+    rank_skew: RankSkew | None = None
+
+
+def explain(
+    model: Model,
+    activities: Sequence[Activity],
+    ledgers: Sequence[Ledger],
+    window: Window,
+    rules: PhaseRules = PHASES,
+) -> Explained:
+    """Return why the time of each ledger of one window went where it went. `rules`: which range is of which phase.
+
+    Raises:
+        LedgerError: some parts do not sum to their whole.
+    """
+    booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
+    hosts = host_timelines(model, activities, rules)
+    explanations = tuple(
+        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules)
+        for activity, host in zip(activities, hosts, strict=True)
+        if (activity.pid, activity.device) in booked
+    )
+    return Explained(explanations, rank_skew(activities, window))
+
+
+def split_host(
+    model: Model,
+    activities: Sequence[Activity],
+    ledgers: Sequence[Ledger],
+    window: Window,
+    rules: PhaseRules = PHASES,
+) -> tuple[dict[str, int], ...]:
+    """Return the parts of `host` of each ledger, where each has its own window inside `window`.
+
+    Raises:
+        LedgerError: the parts of a ledger do not sum to its `host`.
+    """
+    parts: dict[int, dict[str, int]] = {}
+    for activity, host in zip(activities, host_timelines(model, activities, rules), strict=True):
+        places = [i for i, x in enumerate(ledgers) if (x.pid, x.device) == (activity.pid, activity.device)]
+        own = host_parts(pieces(activity, host, window), host, [ledgers[i] for i in places])
+        parts |= dict(zip(places, own, strict=True))
+    return tuple(parts[i] for i in range(len(ledgers)))
+
+
+def steady_window(explained: Explained) -> Window:
+    """Return the steady steps of the first ledger that has some: the window `steady`, for all ledgers.
+
+    Raises:
+        WindowError: no ledger has steady steps; the message says why.
+    """
+    for why in explained.ledgers:
+        scope = why.diagnosis.scope
+        if why.diagnosis.phases_of_run and scope:
+            return Window(STEADY, scope.start_ns, scope.end_ns)
+    reasons = [why.steps.reason or "its steps are too few, or too little of the run" for why in explained.ledgers]
+    raise WindowError(f"window {STEADY}: no steady steps: {reasons[0] if reasons else 'no ledger'}; give START:END")
+
+
+def _explanation(
+    model: Model,
+    activities: Sequence[Activity],
+    activity: Activity,
+    host: HostTimelines,
+    ledger: Ledger,
+    window: Window,
+    rules: PhaseRules,
+) -> Explanation:
+    cut = pieces(activity, host, window)
+    causes = causes_of(model, activity, cut)
+    idle = idle_time(model, activity, host, cut, causes, ledger)
+    found = steps(model, activity, window, rules=rules)
+    use = sm(activity, window, model.gpus)
+    if activity.rows is None:
+        diagnosis = without_cuda(_host_ns(idle.idle_causes), window.wall_ns)
+    elif causes is None:
+        diagnosis = without_device(activity.rows, model.names)
+    else:
+        diagnosis = diagnose(
+            Evidence(
+                activity=activity,
+                window=window,
+                names=model.names,
+                causes_between=causes.between,
+                steps=found,
+                coverage_while_active=use.sm_coverage_while_active if use else None,
+                covered_between=lambda start, end: covered_ns(activity, Window("scope", start, end), model.gpus),
+            )
+        )
+    return Explanation(
+        idle=idle,
+        steps=found,
+        sm=use,
+        launch=launch(activity, window, found.rows["host_start"].to_numpy()),
+        sync=sync(activity, window, model.names, _phase_at(host), activities),
+        comm=comm(activity, window, model.names),
+        diagnosis=diagnosis,
+    )
+
+
+def _phase_at(host: HostTimelines) -> PhaseAt:
+    """Return the function that tells the phase of the host at some times."""
+    names = pl.Series([*PHASE_NAMES, None], dtype=pl.String)  # the last for an instant without a phase
+    return lambda times: names.gather(pl.Series(host.phase.at(times) % len(names), dtype=pl.UInt32))
+
+
+def _host_ns(idle_causes: IdleCauses) -> dict[str, int]:
+    """Return the host's ns by phase; without one, by the OS call that it is blocked in."""
+    totals: dict[str, int] = defaultdict(int)
+    for phase, call, ns in idle_causes.select("phase", "call", "ns").iter_rows():
+        totals[phase or (f"blocked in {call}" if call else "unnamed")] += ns
+    return totals
