@@ -162,14 +162,16 @@ def _gpus(ledgers: Sequence[Ledger]) -> pl.DataFrame:
 
 def _tables(names: Sequence[str]) -> dict[str, pl.DataFrame | None]:
     api = [{"name": n, "class": ("launch", "memcpy", "sync")[i % 3], "total_ns": 100 - i} for i, n in enumerate(names)]
-    pairs = [{"api_name": name, "kernel_name": name, "queue_med_ns": None} for name in names]
+    pairs = [{"api_name": name, "kernel_name": name, "kernel_label": name, "queue_med_ns": None} for name in names]
     ranges = [{"range": name, "style": "PushPop"} for name in names]
     return {
         "api_summary": summary(schema.API_SUMMARY, api),
-        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name} for name in names]),
+        "kernel_families": summary(schema.KERNEL_FAMILIES, [{"family": "gemm"}, {"family": "other"}]),
+        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name, "label": name} for name in names]),
         "memory_time_summary": summary(schema.MEMORY_TIME_SUMMARY, [{"operation": "[CUDA memset]"}]),
         "memory_size_summary": summary(schema.MEMORY_SIZE_SUMMARY, [{"operation": "[CUDA memset]"}]),
         "launches": summary(schema.LAUNCHES, [{**pair, "shared_call": False} for pair in pairs]),
+        "nvtx_groups": summary(schema.NVTX_GROUPS, [{"group": name, "style": "PushPop"} for name in names]),
         "nvtx_summary": summary(schema.NVTX_SUMMARY, ranges),
         "nvtx_gpu_projection": summary(schema.NVTX_GPU_PROJECTION, ranges),
         "osrt_summary": summary(schema.OSRT_SUMMARY, [{"name": name} for name in names]),

@@ -21,6 +21,14 @@ Kind = Literal[
     "not_used",  # tables that no number comes from
     "unusable_rows",
     "nsys_messages",
+    # what holds the GPU up
+    "pageable_copies",  # asynchronous copies that block
+    "managed_memory",  # migrations under kernels
+    "full_queue",  # launches that wait for room in the queue
+    "launch_contention",  # several threads inside launch calls at once
+    "device_clock_ahead",
+    "device_memory",  # the high-water mark, and growth like a leak
+    "other_threads",  # ranges whose work other threads launched
     # the question
     "explicit_window",
     "peak_without_flops",

@@ -271,7 +271,22 @@ API_SUMMARY = pl.Schema(
     }
 )
 KERNEL_SUMMARY = pl.Schema(
-    {"name": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
+    {
+        "name": pl.String(),  # demangled, whole
+        "label": pl.String(),  # for people: short, another for every kernel
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+KERNEL_FAMILIES = pl.Schema(
+    {
+        "family": pl.String(),  # kernel_names/families.py
+        "count": pl.Int64(),
+        "kernels": pl.Int64(),  # distinct names
+        "total_ns": pl.Int64(),
+        "share_ratio": pl.Float64(),
+    }
 )
 MEMORY_TIME_SUMMARY = pl.Schema(
     {"operation": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
@@ -284,6 +299,7 @@ LAUNCHES = pl.Schema(
         "device": pl.Int64(),
         "api_name": pl.String(),
         "kernel_name": pl.String(),
+        "kernel_label": pl.String(),
         "count": pl.Int64(),
         "queue_count": pl.Int64(),
         "shared_call": pl.Boolean(),
@@ -297,6 +313,16 @@ NVTX_SUMMARY = pl.Schema(
     {
         "range": pl.String(),
         "style": pl.String(),
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+NVTX_GROUPS = pl.Schema(
+    {
+        "group": pl.String(),
+        "style": pl.String(),
+        "names": pl.Int64(),  # distinct ones
         "count": pl.Int64(),
         **statistics("", "ns"),
         "share_ratio": pl.Float64(),

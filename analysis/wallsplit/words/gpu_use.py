@@ -26,6 +26,7 @@ def pageable_note(pid: int, copies: PageableCopies | None, wall_ns: int) -> Iter
     """Note asynchronous copies that block because their memory is pageable."""
     if copies and copies.host_ns >= WORTH_TELLING * wall_ns:
         yield Note(
+            "pageable_copies",
             "info",
             f"Process {pid}: {copies.count:,} “asynchronous” copies ({units.size(copies.bytes)}) move pageable memory, "
             f"so their calls wait until the copy is done: {units.ns(copies.host_ns)} of the host's time, "
@@ -44,6 +45,7 @@ def managed_memory_note(pid: int, managed: ManagedMemory | None, wall_ns: int) -
             else ""
         )
         yield Note(
+            "managed_memory",
             "info",
             f"Process {pid}: managed memory migrates {managed.migration_count:,} times, {moved}{faults}. "
             f"{units.ns(managed.under_kernels_ns)} of {units.ns(managed.kernel_ns)} of kernel time have migrations "
@@ -56,6 +58,7 @@ def full_queue_note(pid: int, pressed: Backpressure | None, wall_ns: int) -> Ite
     """Note launches that wait for room in a full queue."""
     if pressed and pressed.total_ns >= WORTH_TELLING * wall_ns:
         yield Note(
+            "full_queue",
             "info",
             f"Process {pid}: {pressed.count:,} launches took {units.ns(pressed.total_ns)} because the launch queue was "
             f"full (about {pressed.depth_med or 0:,.0f} operations pending). The host is ahead of the GPU: this costs "
@@ -68,6 +71,7 @@ def contention_note(pid: int, threads: Contention | None, wall_ns: int) -> Itera
     if threads and threads.contended_ns >= WORTH_TELLING * wall_ns:
         share = threads.contended_ns / threads.launching_ns
         yield Note(
+            "launch_contention",
             "info",
             f"Process {pid}: {threads.threads} threads launch work, up to {threads.most_threads} at once; for "
             f"{units.ns(threads.contended_ns)}, {units.ratio(share)} of the time in launch calls, at least two were in "
@@ -79,6 +83,7 @@ def clock_notes(clocks: Sequence[ClockAhead]) -> Iterator[Note]:
     """Note devices whose clock runs ahead of the host's."""
     for clock in clocks:
         yield Note(
+            "device_clock_ahead",
             "info",
             f"Process {clock.pid}, GPU {clock.device}: {clock.count:,} waits return up to {units.ns(clock.largest_ns)} "
             "before the work they wait for ends: the device's clock runs ahead of the host's. Nothing is corrected; "
@@ -97,6 +102,7 @@ def memory_note(pid: int, use: MemoryUse | None) -> Iterator[Note]:
         else ""
     )
     yield Note(
+        "device_memory",
         "warning" if grows else "info",
         f"Process {pid}: at most {units.size(use.peak_bytes)} of GPU memory were held, at "
         f"{units.ns(use.peak_at_ns)} of the trace.{leak}",
@@ -116,6 +122,7 @@ def other_threads_note(ranges: pl.DataFrame) -> Iterator[Note]:
     ]
     more = f" and {mostly.height - len(shown)} more" if mostly.height > len(shown) else ""
     yield Note(
+        "other_threads",
         "info",
         f"Most of the GPU's work under {', '.join(shown)}{more} was launched by other threads, as PyTorch's backward "
         "pass is: what tables list under such a range leaves that out.",

@@ -9,8 +9,6 @@ import numpy.typing as npt
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.why.steps.units import Ints
 
-WARM_UP_WINDOW = 3
-"""Steps in a row that must be no slower than the later ones."""
 NEAR = 0.1
 ROBUST_DEVIATIONS = 3 * 1.4826
 """Three standard deviations, estimated by the median absolute deviation of normally distributed values."""
@@ -84,14 +82,14 @@ def warm_up(ns: Ints) -> int | None:
     That is within a tenth, or three robust deviations, of the median of the second half. None: fewer than 4 steps, or
     more than ten and more than a fifth of them would be warm-up: that is a drift.
     """
-    if len(ns) <= WARM_UP_WINDOW:
+    if len(ns) < 4:
         return None
     half = np.sort(ns[len(ns) // 2 :])
     middle = median(half)
     limit = middle + max(NEAR * middle, ROBUST_DEVIATIONS * median(np.sort(np.abs(half - middle))))
-    steady = np.lib.stride_tricks.sliding_window_view(ns <= limit, WARM_UP_WINDOW).all(axis=1)
-    first = int(np.argmax(steady))
-    return first if steady[first] and first <= max(10, len(ns) // 5) else None
+    is_steady = ns <= limit
+    runs = np.flatnonzero(is_steady[:-2] & is_steady[1:-1] & is_steady[2:])
+    return int(runs[0]) if len(runs) and runs[0] <= max(10, len(ns) // 5) else None
 
 
 def drift(ns: Ints) -> float | None:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import PhaseRule, phase_of, words
 from wallsplit.model.names import Names
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
-from wallsplit.why.steps.ranges import LAYER, OwnRanges
+from wallsplit.why.steps.ranges import LAYER, OwnRanges, shapes
+from wallsplit.why.steps.units import Ints
 
 STEP = re.compile(r"\b(?:steps?|iter(?:ation)?s?|minibatch|mini batch|batch|profiler step|replay|token)\b")
 TURN = ("data", "forward", "loss", "backward", "optimizer")
@@ -40,10 +40,11 @@ class NamedSteps:
 
 def named_steps(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -> tuple[NamedSteps, ...]:
     """Return the steps that ranges name, by kind: that which takes most time first; nothing where no range does."""
-    groups = [group for group in _groups(ranges, names, _is_step) if group.is_disjoint]
+    shape, texts = shapes(ranges, names)
+    groups = [group for group in _groups(ranges, shape, texts, _is_step) if group.is_disjoint]
     groups.sort(key=lambda group: (-group.total_ns, int(group.start[0])))
     if not groups:
-        turns = _phases_in_turns(ranges, names, rules)
+        turns = _phases_in_turns(ranges, shape, texts, rules)
         return () if turns is None else (turns,)
     chosen = groups[:1]
     every = chosen[0]
@@ -66,12 +67,13 @@ def _merged(one: NamedSteps, other: NamedSteps) -> NamedSteps:
     return NamedSteps(one.name, one.thread, start[order], end[order])
 
 
-def _groups(ranges: OwnRanges, names: Names, is_wanted: Callable[[str], bool]) -> Iterator[NamedSteps]:
-    """Yield the wanted ranges by thread and words, MIN_STEPS or more in each group, in the order of first occurrence."""
-    distinct, row = np.unique(ranges.text, return_inverse=True)
-    texts = names.text(pl.Series(distinct, dtype=pl.Int64)).to_list()
+def _groups(
+    ranges: OwnRanges, shape: Ints, texts: Sequence[str], is_wanted: Callable[[str], bool]
+) -> Iterator[NamedSteps]:
+    """Yield the wanted ranges by thread and words, at least MIN_STEPS in a group, in the order of first occurrence."""
     numbers: dict[str, int] = {}
-    label = np.array([numbers.setdefault(words(t), len(numbers)) if is_wanted(t) else -1 for t in texts], np.int64)[row]
+    labels = [numbers.setdefault(words(text), len(numbers)) if is_wanted(text) else -1 for text in texts]
+    label = np.array(labels, np.int64)[shape]
     wanted = ranges.of(np.flatnonzero(label >= 0))
     key = np.unique(wanted.thread, return_inverse=True)[1] * len(numbers) + label[label >= 0]
     _, first, group, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -83,7 +85,9 @@ def _groups(ranges: OwnRanges, names: Names, is_wanted: Callable[[str], bool]) -
             yield NamedSteps(text[int(key[first[i]]) % len(numbers)], int(mine.thread[0]), mine.start, mine.end)
 
 
-def _phases_in_turns(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -> NamedSteps | None:
+def _phases_in_turns(
+    ranges: OwnRanges, shape: Ints, texts: Sequence[str], rules: tuple[PhaseRule, ...]
+) -> NamedSteps | None:
     """Return the steps that nobody named but whose phases are: on one thread, equally often, in strict turns.
 
     A step runs from the start of its first phase to that of the next step's, the last one to the end of its last phase.
@@ -93,7 +97,7 @@ def _phases_in_turns(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ..
         return phase_of(text, rules) in TURN and not LAYER.search(text)
 
     by_count: dict[tuple[int, int], list[NamedSteps]] = {}
-    for group in _groups(ranges, names, is_phase):
+    for group in _groups(ranges, shape, texts, is_phase):
         by_count.setdefault((group.thread, len(group.start)), []).append(group)
     found = [_in_turns(by_count[key], rules) for key in sorted(by_count)]
     return max((steps for steps in found if steps), key=lambda steps: steps.total_ns, default=None)

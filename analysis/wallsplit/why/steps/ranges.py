@@ -9,16 +9,17 @@ import polars as pl
 from wallsplit.intervals import Times
 from wallsplit.model import Model
 from wallsplit.model.names import Names
-from wallsplit.why.steps.cycle.layers import NO_MARKS, LayerMarks
+from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.units import Ints
 
-LAYER = re.compile(r"(?:^|[^a-z])(?:blocks?|layers?|stages?|encoder|decoder|h)[^a-z0-9]*([0-9]+)", re.IGNORECASE)
+_LAYER = r"(?i)(?:^|[^a-z])(?:blocks?|layers?|stages?|encoder|decoder|h)[^a-z0-9]*([0-9]+)"
+LAYER = re.compile(_LAYER)
 """Names like `blocks.7` and `layer_3`: a layer and its number."""
 
 
 @dataclass(frozen=True)
 class OwnRanges:
-    """Ranges of one process, in file order, one entry each; a range's text is a row of the names, without its domain."""
+    """Ranges of one process, in file order, one entry each; `text` is a row of the names, without the domain."""
 
     start: Times
     end: Times
@@ -44,17 +45,27 @@ def own_ranges(model: Model, pid: int) -> OwnRanges:
     return OwnRanges(*columns)
 
 
+def shapes(ranges: OwnRanges, names: Names) -> tuple[Ints, list[str]]:
+    """Return the distinct texts of ranges with 0 for each number in them, and which of these each range has.
+
+    Ranges are numbered by step as often as not: a million texts may be a handful of names.
+    """
+    distinct, row = np.unique(ranges.text, return_inverse=True)
+    texts = names.text(pl.Series(distinct, dtype=pl.Int64)).str.replace_all(r"[0-9]+", "0")
+    shape = texts.unique(maintain_order=True)
+    place = (
+        texts.replace_strict(shape, np.arange(len(shape)), return_dtype=pl.Int64)
+        if len(shape)
+        else texts.cast(pl.Int64)
+    )
+    return place.to_numpy()[row], shape.to_list()
+
+
 def layer_marks(ranges: OwnRanges, names: Names) -> LayerMarks:
     """Return where ranges begin that are named like a layer of a network."""
-    if not len(ranges):
-        return NO_MARKS
     distinct, row = np.unique(ranges.text, return_inverse=True)
-    numbers: dict[str, int] = {}
-    layer = np.full(len(distinct), -1)
-    for i, text in enumerate(names.text(pl.Series(distinct))):
-        match = LAYER.search(text)
-        if match:
-            layer[i] = numbers.setdefault(match[1].lstrip("0"), len(numbers))
-    rows = np.flatnonzero(layer[row] >= 0)
+    number = names.text(pl.Series(distinct, dtype=pl.Int64)).str.extract(_LAYER, 1).str.strip_chars_start("0")
+    layer = number.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()[row]
+    rows = np.flatnonzero(layer)
     rows = rows[np.argsort(ranges.start[rows], kind="stable")]
-    return LayerMarks(ranges.start[rows], layer[row[rows]])
+    return LayerMarks(ranges.start[rows], layer[rows])

@@ -16,7 +16,7 @@ from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model
 from wallsplit.model.names import Names
 from wallsplit.schema import MEMORY_OPERATIONS
-from wallsplit.why.steps.ranges import OwnRanges
+from wallsplit.why.steps.ranges import OwnRanges, shapes
 from wallsplit.why.steps.units import COPY, GRAPH, HOST_COPY, KERNEL, SYNC, Ints, Units
 
 _KERNEL, _REPLAY, _COPY = range(3)
@@ -53,17 +53,16 @@ def launch_sequence(model: Model, rows: Rows) -> Units:
 
 
 def range_sequence(ranges: OwnRanges, names: Names) -> Units:
-    """Return the ranges of the thread with most of them as units: what a run without a GPU has for a launch sequence."""
+    """Return the ranges of the thread with most of them as units: the launch sequence of a run without a GPU."""
     threads, counts = np.unique(ranges.thread, return_counts=True)
     mine = ranges.of(np.flatnonzero(ranges.thread == threads[np.argmax(counts)]))
+    shape, texts = shapes(mine, names)
+    token = np.unique([words(text) for text in texts], return_inverse=True)[1][shape]
     distinct, row = np.unique(mine.text, return_inverse=True)
-    texts = names.text(pl.Series(distinct)).to_list()
-    by_text = np.empty(len(texts), np.int64)
-    by_text[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    _, token = np.unique([words(text) for text in texts], return_inverse=True)
-    order = np.lexsort((by_text[row], mine.end, mine.start))
+    by_text = names.text(pl.Series(distinct)).rank("dense").to_numpy()[row]
+    order = np.lexsort((by_text, mine.end, mine.start))
     start, end = mine.start[order], mine.end[order]
-    return Units(token[row][order], np.full(len(order), KERNEL, np.uint8), start, end, start, end)
+    return Units(token[order], np.full(len(order), KERNEL, np.uint8), start, end, start, end)
 
 
 @dataclass(frozen=True)
@@ -157,10 +156,8 @@ def _waits(calls: pl.DataFrame, names: Names, token: int) -> Units:
 
 def _in_host_order(units: Units, waits: Units) -> Units:
     """Return units and waits in host order, of waits in a row the first one only."""
-    columns: list[Ints] = [np.concatenate(pair) for pair in zip(units.columns, waits.columns, strict=True)]
-    both = Units(*columns)
+    both = units.followed_by(waits)
     started = np.append(units.gpu, np.zeros(len(waits), np.int64))  # a wait comes before an operation issued at once
     order = np.lexsort((started, both.host))
     is_wait = both.kind[order] == SYNC
-    kept = order[~(is_wait & np.append(False, is_wait[:-1]))]
-    return Units(*(column[kept] for column in both.columns))
+    return both.of(order[~(is_wait & np.append(False, is_wait[:-1]))])

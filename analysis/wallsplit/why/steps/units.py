@@ -1,4 +1,4 @@
-"""What a step is made of: units of work in the order in which the host issued them, one number for each kind of work."""
+"""What a step is made of: units of work in the order in which the host issued them."""
 
 from dataclasses import dataclass
 
@@ -33,14 +33,26 @@ class Units:
     def __len__(self) -> int:
         return len(self.token)
 
-    @property
-    def columns(self) -> tuple[Ints, Codes, Times, Times, Times, Times]:
-        """Return the arrays, in order."""
-        return self.token, self.kind, self.host, self.returned, self.gpu, self.end
+    def of(self, rows: Ints | slice) -> "Units":
+        """Return some of the units, in the order given."""
+        return Units(
+            self.token[rows], self.kind[rows], self.host[rows], self.returned[rows], self.gpu[rows], self.end[rows]
+        )
 
     def part(self, first: int, last: int) -> "Units":
         """Return the units `first` to `last` (excluded)."""
-        return Units(*(column[first:last] for column in self.columns))
+        return self.of(slice(first, last))
+
+    def followed_by(self, other: "Units") -> "Units":
+        """Return the units of both, these first."""
+        return Units(
+            np.append(self.token, other.token),
+            np.append(self.kind, other.kind),
+            np.append(self.host, other.host),
+            np.append(self.returned, other.returned),
+            np.append(self.gpu, other.gpu),
+            np.append(self.end, other.end),
+        )
 
     @property
     def is_exchange(self) -> npt.NDArray[np.bool_]:

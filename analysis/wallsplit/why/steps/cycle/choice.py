@@ -23,7 +23,7 @@ RUN = 64
 
 
 def candidates(tokens: Tokens, anchors: Anchors) -> list[Level]:
-    """Return the levels worth a look: for each number of occurrences the cheapest, of these the cheapest and most even."""
+    """Return the levels worth a look: for each number of cuts the cheapest, of these the cheapest and most even."""
     rows = np.flatnonzero(anchors.count >= MIN_STEPS)
     cost, complete = _priced(tokens, anchors, rows)
     is_usable = complete >= MIN_STEPS

@@ -35,7 +35,8 @@ class Bodies:
         rows = rows[self.count[rows] == most[self.cut[rows]]]
         earliest = np.full(len(most), np.iinfo(np.int64).max)
         np.minimum.at(earliest, self.cut[rows], self.sample[rows])
-        return rows[self.sample[rows] == earliest[self.cut[rows]]]
+        first: Ints = rows[self.sample[rows] == earliest[self.cut[rows]]]
+        return first
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ def cut(tokens: Tokens, places: Ints, offsets: Ints) -> Cuts:
     start[bodies.cut[before]] -= bodies.length[before]
     complete[bodies.cut[after]] += 1
     complete[bodies.cut[before]] += 1
-    cost = description(tokens, start, end, bodies.cut, bodies.count, np.bincount(bodies.cut, bodies.length, len(first)))
+    written = np.bincount(bodies.cut, bodies.length, len(first)).astype(np.float64)
+    cost = description(tokens, start, end, bodies.cut, bodies.count, written)
     return Cuts(
         start, end, complete, cost, bodies, between, _per_cut(before, bodies, first), _per_cut(after, bodies, first)
     )
@@ -128,7 +130,8 @@ def _standing(tokens: Tokens, bodies: Bodies, rows: Ints, at: Ints) -> Ints:
     end = at + bodies.length[rows]
     inside = np.flatnonzero((at >= 0) & (end <= len(tokens)))
     rows, at, end = rows[inside], at[inside], end[inside]
-    return rows[tokens.hashes[end] - tokens.hashes[at] == bodies.hash_[rows]]
+    standing: Ints = rows[tokens.hashes[end] - tokens.hashes[at] == bodies.hash_[rows]]
+    return standing
 
 
 def _per_cut(rows: Ints, bodies: Bodies, cuts: Ints) -> Ints:

@@ -37,10 +37,14 @@ class Multisets:
         body = np.repeat(np.arange(len(start)), length)
         counts = ~tokens.is_exchange[place]
         vocabulary = int(tokens.numbers.max()) + 1
-        key = np.sort(body[counts] * vocabulary + tokens.numbers[place[counts]])
-        first = np.flatnonzero(np.append(True, np.diff(key) != 0)[: len(key)])
-        count = np.diff(np.append(first, len(key)))
-        body, token = key[first] // vocabulary, key[first] % vocabulary
+        key = body[counts] * vocabulary + tokens.numbers[place[counts]]
+        if len(start) * vocabulary <= len(key):  # a place for each is cheaper than sorting
+            every = np.bincount(key)
+            key = np.flatnonzero(every)
+            count = every[key]
+        else:
+            key, count = np.unique(key, return_counts=True)
+        body, token = key // vocabulary, key % vocabulary
         return cls(body, token, count, np.bincount(body, count, len(start)).astype(np.int64))
 
     def differences(self, one: int) -> Ints:
@@ -49,7 +53,8 @@ class Multisets:
         wanted = np.zeros(int(self.token.max(initial=0)) + 1, np.int64)
         wanted[self.token[mine]] = self.count[mine]
         shared = np.bincount(self.body, np.minimum(self.count, wanted[self.token]), len(self.size)).astype(np.int64)
-        return self.size[one] + self.size - 2 * shared
+        apart: Ints = self.size[one] + self.size - 2 * shared
+        return apart
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One way to cut a sequence into turns, with like turns gathered into kinds."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,11 +20,8 @@ LAST_TURN_KINDS = 5
 class Level:
     """A sequence cut before each occurrence of one anchor."""
 
-    anchor: int
-    """Entry of the anchors."""
-    first: int
-    """Where the anchor ends first."""
     occurrences: int
+    """Of its anchor."""
     starts: Ints
     """Where each segment begins: the complete ones, and that behind them which is not, where there is one."""
     end: int
@@ -38,6 +35,10 @@ class Level:
     """Share of the sequence in segments whose kind occurs more than once."""
     exchanging: int
     """Complete segments with an exchange with the host."""
+    anchor: int = -1
+    """Entry of the anchors; the others that cut alike are dearer."""
+    first: int = -1
+    """Where the anchor ends first."""
 
     @property
     def complete(self) -> int:
@@ -80,19 +81,30 @@ def levels(tokens: Tokens, anchors: Anchors, rows: Ints, untold: Sequence[bool] 
 
     In those that are `untold`, by default none, a last turn cut short is a turn of no kind, -1.
     """
-    result = []
-    for some, places, offsets in blocks(anchors, anchors.cut[rows]):
-        cuts = cut(tokens, places, offsets)
-        for entry, segments in zip(some.tolist(), _segments(cuts, places, offsets), strict=True):
-            is_untold = untold is not None and untold[entry]
-            result.append(_level(tokens, anchors, int(rows[entry]), segments, is_untold=is_untold))
-    return result
+    is_untold = np.zeros(len(rows), np.bool_) if untold is None else np.array(untold, np.bool_)
+    cuts, cut_of_row = np.unique(anchors.cut[rows], return_inverse=True)
+    cheapest: dict[tuple[int, bool], Level] = {}
+    for some, places, offsets in blocks(anchors, cuts):
+        for entry, segments in zip(
+            some.tolist(), _segments(cut(tokens, places, offsets), places, offsets), strict=True
+        ):
+            for last_is_untold in np.unique(is_untold[cut_of_row == entry]).tolist():
+                cheapest[entry, last_is_untold] = _level(tokens, segments, is_untold=last_is_untold)
+    keys = zip(cut_of_row.tolist(), is_untold.tolist(), strict=True)
+    return [_anchored(cheapest[key], anchors, row) for row, key in zip(rows.tolist(), keys, strict=True)]
+
+
+def _anchored(level: Level, anchors: Anchors, row: int) -> Level:
+    """Return a level as that of one of the anchors that cut so."""
+    cost = level.cost + WIDER_COST * int(anchors.width[row] - 1)
+    return replace(level, anchor=row, first=int(anchors.first[row]), cost=cost)
 
 
 @dataclass(frozen=True)
 class _Segments:
     """One cut: its segments, and its distinct bodies, the most frequent first, then the earliest."""
 
+    occurrences: int
     starts: Ints
     end: int
     body: Ints
@@ -113,6 +125,7 @@ def _segments(cuts: Cuts, places: Ints, offsets: Ints) -> Iterator[_Segments]:
         between = cuts.between[offsets[k] - k : offsets[k + 1] - k - 1]
         mine = order[first[k] : first[k + 1]]
         yield _Segments(
+            occurrences=int(offsets[k + 1] - offsets[k]),
             starts=np.concatenate([cuts.start[k : k + 1][: len(before)], places[offsets[k] : offsets[k + 1]]]),
             end=int(cuts.end[k]),
             body=rank[np.concatenate([before, between, after])] - first[k],
@@ -122,7 +135,7 @@ def _segments(cuts: Cuts, places: Ints, offsets: Ints) -> Iterator[_Segments]:
         )
 
 
-def _level(tokens: Tokens, anchors: Anchors, row: int, segments: _Segments, *, is_untold: bool) -> Level:
+def _level(tokens: Tokens, segments: _Segments, *, is_untold: bool) -> Level:
     kinds = gathered(tokens, segments.sample, segments.length)
     size, sample = segments.length[kinds.founders], segments.sample[kinds.founders]
     told, end, last = kinds.of_body[segments.body], segments.end, int(segments.starts[-1])
@@ -145,14 +158,12 @@ def _level(tokens: Tokens, anchors: Anchors, row: int, segments: _Segments, *, i
         written=np.array([_written(kinds, size)]),
     )
     return Level(
-        anchor=row,
-        first=int(anchors.first[row]),
-        occurrences=int(anchors.count[row]),
+        occurrences=segments.occurrences,
         starts=segments.starts,
         end=end,
         kinds=of_turn,
         sizes=size[order],
-        cost=float(cost[0]) + WIDER_COST * int(anchors.width[row] - 1),
+        cost=float(cost[0]),
         covered=int(np.diff(bounds)[: len(told)][count[told] > 1].sum()) / len(tokens),
         exchanging=int((np.diff(tokens.exchanges[bounds]) > 0).sum()),
     )
@@ -165,7 +176,7 @@ def _last_turn(tokens: Tokens, start: int, kinds: Kinds, size: Ints, sample: Int
 
 
 def _written(kinds: Kinds, size: Ints) -> float:
-    """Return the tokens that a description writes down: one body per kind, of each further one what differs, and one."""
+    """Return the tokens that a description writes down: a body per kind; of each further one what differs, and one."""
     joined = np.ones(len(kinds.of_body), np.bool_)
     joined[kinds.founders] = False
     return float(size.sum() + (kinds.differences[joined] + 1).sum())

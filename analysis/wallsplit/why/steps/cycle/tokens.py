@@ -61,7 +61,8 @@ def splitmix64(x: Hashes) -> Hashes:
 def spans(first: Ints, length: Ints) -> Ints:
     """Return the places first[i], first[i] + 1 … of all spans, one span after the other."""
     before = np.cumsum(length) - length
-    return np.arange(int(length.sum())) + np.repeat(first - before, length)
+    places: Ints = np.arange(int(length.sum())) + np.repeat(first - before, length)
+    return places
 
 
 def choice_bits(counts: Ints, group: Ints, groups: int) -> npt.NDArray[np.float64]:
@@ -73,4 +74,4 @@ def choice_bits(counts: Ints, group: Ints, groups: int) -> npt.NDArray[np.float6
     whole = np.bincount(group, counts, groups)
     ratios, row = np.unique(whole[group] / counts, return_inverse=True)
     logarithms = np.array([math.log2(ratio) for ratio in ratios.tolist()])
-    return np.bincount(group, counts * logarithms[row], groups)
+    return np.bincount(group, counts * logarithms[row], groups).astype(np.float64)
