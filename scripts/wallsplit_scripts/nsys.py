@@ -46,6 +46,7 @@ class CaptureOptions:
 
     graph_trace: GraphTrace = "auto"
     cpu_samples: bool = False
+    os_calls: bool = True
 
 
 def parse_version(text: str) -> tuple[int, ...]:
@@ -115,6 +116,16 @@ def known_traces(profile_help: str) -> tuple[str, ...]:
     return tuple(name for name in WANTED_TRACES if name in listed) or WANTED_TRACES
 
 
+def may_sample(path: Path) -> bool | None:
+    """Return whether this nsys says that it can sample what the CPU executes here; None where it does not say.
+
+    Raises:
+        CaptureError: it hangs.
+    """
+    said = re.search(r"CPU Profiling Environment \(process-tree\): (\w+)", _ask(path, "status", "--environment"))
+    return said[1] == "OK" if said else None
+
+
 def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
     """`node` where this nsys exports no rows for whole CUDA graphs, else `graph`, which disturbs the program less."""
     if chosen != "auto":
@@ -124,11 +135,13 @@ def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
 
 def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
     """The flags of `nsys profile` that decide what is recorded."""
+    traces = [name for name in nsys.traces if options.os_calls or name != "osrt"]
+    tree = "process-tree" if options.cpu_samples else "none"  # with samples nsys records scheduling whatever it is told
     return (
-        f"--trace={','.join(nsys.traces)}",
+        f"--trace={','.join(traces)}",
         f"--cuda-graph-trace={graph_granularity(options.graph_trace, nsys.version)}",
-        f"--sample={'process-tree' if options.cpu_samples else 'none'}",
-        "--cpuctxsw=none",
+        f"--sample={tree}",
+        f"--cpuctxsw={tree}",
     )
 
 
