@@ -30,7 +30,8 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         for start, end, correlation, text in kernels
     ]
     range_rows = [
-        (start, end, PID, global_id(PID, tid), style, name(text), False) for start, end, tid, text, style in ranges
+        (start, end, PID, global_id(PID, tid), style, name(text), name(text), False)
+        for start, end, tid, text, style in ranges
     ]
     api_calls = pl.DataFrame(call_rows, schema.API_CALLS, orient="row")
     operations = pl.DataFrame(kernel_rows, schema.KERNELS, orient="row")
