@@ -11,6 +11,7 @@ from wallsplit import schema
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Exposure, Ledger, Window
+from wallsplit.model.not_used import NotUsedTable
 from wallsplit.note import Note
 from wallsplit.words.headline import headline
 
@@ -70,13 +71,17 @@ def analysis(*ledgers: Ledger, names: Sequence[str] = ("kernel_a", "kernel_b"), 
         headline=headline(ledgers, whole),
         nsys_version="2025.1.3.140",
         schema_version="3.17.2",
-        gpus=_gpus(sorted({x.device for x in ledgers if x.device is not None})),
+        gpus=_gpus(ledgers),
         processes=pl.DataFrame({"pid": [x.pid for x in ledgers], "name": names[0]}, schema=schema.PROCESSES),
         window=whole,
         window_is_explicit=False,
         ledgers=ledgers,
         tables=_tables(names),
-        notes=(Note("info", "Nothing to worry about."), *(Note("warning", name) for name in names[2:])),
+        notes=(
+            Note("opaque_graphs", "info", "Nothing to worry about."),
+            *(Note("failed_calls", "warning", name, pid=100, device=0) for name in names[2:]),
+        ),
+        not_used=tuple(NotUsedTable(name, 7) for name in names),
     )
 
 
@@ -134,25 +139,45 @@ ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, trained, trained_
 """One of each kind; the last has no ledger at all."""
 
 
-def _gpus(devices: Sequence[int]) -> pl.DataFrame:
+def _gpus(ledgers: Sequence[Ledger]) -> pl.DataFrame:
     known = {"name": "NVIDIA Model 1", "sm_count": 48, "clock_hz": 1_770_000_000, "memory_bytes": 8_589_934_592}
-    nothing = dict.fromkeys(schema.GPUS.names())
-    return pl.DataFrame([{**nothing, **known, "device": device} for device in devices], schema=schema.GPUS)
+    nothing = dict.fromkeys(schema.GPU_USE.names())
+    by_gpu = {ledger.gpu: ledger for ledger in ledgers if ledger.gpu is not None}
+    rows = [
+        {
+            **nothing,
+            **known,
+            "gpu": gpu,
+            "device": one.device,
+            "busy_ns": one.gpu_busy_ns,
+            "busy_ratio": one.busy_ratio,
+            "kernel_active_ns": one.kernel_active_ns,
+            "kernel_active_ratio": one.kernel_active_ratio,
+            "processes": sorted({x.pid for x in ledgers if x.gpu == gpu}),
+        }
+        for gpu, one in sorted(by_gpu.items())
+    ]
+    return pl.DataFrame(rows, schema=schema.GPU_USE)
 
 
 def _tables(names: Sequence[str]) -> dict[str, pl.DataFrame | None]:
     api = [{"name": n, "class": ("launch", "memcpy", "sync")[i % 3], "total_ns": 100 - i} for i, n in enumerate(names)]
-    pairs = [{"api_name": name, "kernel_name": name, "queue_med_ns": None} for name in names]
+    pairs = [{"api_name": name, "kernel_name": name, "kernel_label": name, "queue_med_ns": None} for name in names]
     ranges = [{"range": name, "style": "PushPop"} for name in names]
     return {
         "api_summary": summary(schema.API_SUMMARY, api),
-        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name} for name in names]),
+        "kernel_families": summary(schema.KERNEL_FAMILIES, [{"family": "gemm"}, {"family": "other"}]),
+        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name, "label": name} for name in names]),
         "memory_time_summary": summary(schema.MEMORY_TIME_SUMMARY, [{"operation": "[CUDA memset]"}]),
         "memory_size_summary": summary(schema.MEMORY_SIZE_SUMMARY, [{"operation": "[CUDA memset]"}]),
         "launches": summary(schema.LAUNCHES, [{**pair, "shared_call": False} for pair in pairs]),
+        "nvtx_groups": summary(schema.NVTX_GROUPS, [{"group": name, "style": "PushPop"} for name in names]),
         "nvtx_summary": summary(schema.NVTX_SUMMARY, ranges),
         "nvtx_gpu_projection": summary(schema.NVTX_GPU_PROJECTION, ranges),
         "osrt_summary": summary(schema.OSRT_SUMMARY, [{"name": name} for name in names]),
         "graph_replays": schema.empty(schema.GRAPH_REPLAY_SUMMARY),
+        "nsys_messages": summary(
+            schema.NSYS_MESSAGES, [{"severity": "warning", "text": n, "standing": "stands"} for n in names]
+        ),
         "anomalies": summary(schema.ANOMALIES, [{"kind": "kernel_without_api_call", "detail": n} for n in names]),
     }

@@ -18,6 +18,7 @@ LAYERS = (  # a module may import from its own layer and those below it
     ("schema",),
     ("trace", "run"),
     ("model",),
+    ("kernel_names",),
     ("ledger",),
     ("arithmetic", "breakdowns", "why"),
     ("diagnosis",),

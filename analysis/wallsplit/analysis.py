@@ -7,6 +7,7 @@ import polars as pl
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.diagnosis.explanation import Explained
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.model.not_used import NotUsedTable
 from wallsplit.note import Note
 from wallsplit.run.manifest import RunManifest
 from wallsplit.run.nvml import NvmlSummary
@@ -23,7 +24,7 @@ class Analysis:
     headline: str
     nsys_version: str | None
     schema_version: str | None
-    gpus: pl.DataFrame  # schema.GPUS, devices in use
+    gpus: pl.DataFrame  # schema.GPU_USE, physical GPUs in use
     processes: pl.DataFrame  # schema.PROCESSES, processes with a ledger
     window: Window | None
     window_is_explicit: bool  # then the tables hold the rows that overlap it, at full length
@@ -37,6 +38,7 @@ class Analysis:
     reconstructed: bool = False  # the trace is our own reconstruction: every output carries a banner
     assumptions: tuple[str, ...] = field(default=())
     explained: Explained | None = None  # None where the window names many ranges
+    not_used: tuple[NotUsedTable, ...] = ()  # raw tables with rows that no number came from
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
-from wallsplit.diagnosis.explanation import Explained, explain
+from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
+from wallsplit.ledger.gpu_use import gpu_use
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.phases import PHASES, PhaseRules
 from wallsplit.ledger.windows import default_window, whole, windows
@@ -68,7 +69,7 @@ def analyse(
         FlopsError: `flops` would be more than 100 % of peak.
     """
     model = examined.model
-    parts = windows(model, window) if window else tuple(w for w in [default_window(model)] if w)
+    parts = _parts(examined, window, phases)
     selected = whole(parts) if parts else None
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
@@ -83,7 +84,7 @@ def analyse(
         headline=headline(ledgers, selected),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
-        gpus=model.gpus,
+        gpus=gpu_use(model.gpus, examined.activities, parts),
         processes=model.processes,
         window=selected,
         window_is_explicit=window is not None,
@@ -97,6 +98,7 @@ def analyse(
         reconstructed=model.capture.note is not None,
         assumptions=model.capture.assumptions,
         explained=explained,
+        not_used=model.not_used,
     )
 
 
@@ -114,16 +116,31 @@ def analyze(
     return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
 
 
+def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:
+    """Return the window asked for, or the default one; several where it names a range that occurs often; or none."""
+    default = default_window(examined.model)
+    if window == STEADY and default:
+        ledgers = _ledgers(examined.activities, (default,))
+        return (steady_window(explain(examined.model, examined.activities, ledgers, default, rules)),)
+    if window:
+        return windows(examined.model, window)
+    return (default,) if default else ()
+
+
 def _booked(
     examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
 ) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
     """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
-    explained = None
-    if len(parts) == 1:
+    if not parts:
+        return ledgers, None, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
+    if len(parts) > 1:
+        explained = None
+        split = split_host(examined.model, examined.activities, ledgers, whole(parts), rules)
+    else:
         explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
-        reasons = zip(ledgers, explained.ledgers, strict=True)
-        ledgers = tuple(replace(ledger, host_parts=why.idle.host_parts) for ledger, why in reasons)
+        split = tuple(why.idle.host_parts for why in explained.ledgers)
+    ledgers = tuple(replace(ledger, host_parts=its) for ledger, its in zip(ledgers, split, strict=True))
     return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)
 
 

@@ -153,9 +153,10 @@ STEP_ROWS = pl.Schema(  # steps of one process on one device, in order
         "host_start": pl.Int64(),  # when the host began the step; `start` may be the GPU's time
     }
 )
-GPUS = pl.Schema(  # devices in use, one row each; null = not recorded
+GPUS = pl.Schema(  # physical GPUs in use, one row each; null = not recorded
     {
-        "device": pl.Int32(),
+        "gpu": pl.Int64(),  # the id that nsys gives it
+        "device": pl.Int32(),  # its number in the processes that use it; null where they number it differently
         "name": pl.String(),
         "sm_count": pl.Int64(),
         "clock_hz": pl.Int64(),
@@ -189,8 +190,24 @@ GPU_METRIC_SAMPLES = pl.Schema(  # a sample holds from its time on, until the ne
 SYNCHRONIZATIONS = pl.Schema(  # what API calls wait for; stream null where they wait for no stream
     {"pid": pl.Int32(), "device": pl.Int32(), "stream": pl.Int32(), "correlation_id": pl.Int64()}
 )
+GPU_USE = pl.Schema(  # in the window, over all processes; null without one
+    {
+        **GPUS,
+        "busy_ns": pl.Int64(),  # union of GPU operations
+        "busy_ratio": pl.Float64(),
+        "kernel_active_ns": pl.Int64(),  # union of kernels and graph replays
+        "kernel_active_ratio": pl.Float64(),
+        "processes": pl.List(pl.Int32()),  # that used it at any time, sorted
+    }
+)
 PROCESSES = pl.Schema({"pid": pl.Int32(), "name": pl.String()})  # name: the executable's base name only
-DIAGNOSTICS = pl.Schema({"severity": pl.Int64(), "text": pl.String()})  # nsys: 1 information, 2 warning, 3 error
+DIAGNOSTICS = pl.Schema(
+    {
+        "severity": pl.Int64(),  # nsys: 1 information, 2 warning, 3 error, 4 verbose
+        "pid": pl.Int32(),  # null: about no process
+        "text": pl.String(),
+    }
+)
 
 
 def conform(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
@@ -229,7 +246,22 @@ API_SUMMARY = pl.Schema(
     }
 )
 KERNEL_SUMMARY = pl.Schema(
-    {"name": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
+    {
+        "name": pl.String(),  # demangled, whole
+        "label": pl.String(),  # for people: short, another for every kernel
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+KERNEL_FAMILIES = pl.Schema(
+    {
+        "family": pl.String(),  # kernel_names/families.py
+        "count": pl.Int64(),
+        "kernels": pl.Int64(),  # distinct names
+        "total_ns": pl.Int64(),
+        "share_ratio": pl.Float64(),
+    }
 )
 MEMORY_TIME_SUMMARY = pl.Schema(
     {"operation": pl.String(), "count": pl.Int64(), **statistics("", "ns"), "share_ratio": pl.Float64()}
@@ -242,6 +274,7 @@ LAUNCHES = pl.Schema(
         "device": pl.Int64(),
         "api_name": pl.String(),
         "kernel_name": pl.String(),
+        "kernel_label": pl.String(),
         "count": pl.Int64(),
         "queue_count": pl.Int64(),
         "shared_call": pl.Boolean(),
@@ -255,6 +288,16 @@ NVTX_SUMMARY = pl.Schema(
     {
         "range": pl.String(),
         "style": pl.String(),
+        "count": pl.Int64(),
+        **statistics("", "ns"),
+        "share_ratio": pl.Float64(),
+    }
+)
+NVTX_GROUPS = pl.Schema(
+    {
+        "group": pl.String(),
+        "style": pl.String(),
+        "names": pl.Int64(),  # distinct ones
         "count": pl.Int64(),
         **statistics("", "ns"),
         "share_ratio": pl.Float64(),
@@ -409,6 +452,15 @@ RANK_SKEW = pl.Schema(  # a row per rank
         "not_overlapping": pl.Int64(),
         "wait_ns": pl.Int64(),
         **spread("start_skew"),
+    }
+)
+NSYS_MESSAGES = pl.Schema(
+    {
+        "severity": pl.String(),  # info, warning, error, other
+        "pid": pl.Int64(),  # null: about no process
+        "text": pl.String(),
+        "count": pl.Int64(),
+        "standing": pl.String(),  # stands, refuted, other_process
     }
 )
 ANOMALIES = pl.Schema({"kind": pl.String(), "count": pl.Int64(), "detail": pl.String()})

@@ -11,6 +11,7 @@ PROSE = 2_000
 # C0, DEL and C1; Arabic letter mark, left/right marks, line and paragraph separators, bidi embeddings and isolates
 # (Unicode TR9); lone surrogates, which is how Python shows undecodable bytes of a file name.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_WORD_EDGE = re.compile(r"(?<=[^\W_])(?=[\W_])|(?<=[\W_])(?=[^\W_])")
 _NOT_IN_A_FILE_NAME = re.compile(r'[<>:"/\\|?*%#\s]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # device names on Windows
 SPREADSHEET_FORMULA = r"^[=+\-@\t\r]"
@@ -23,11 +24,25 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, limit: int = LIMIT) -> str:
-    """Return the text with its middle replaced by an ellipsis where it is longer than `limit` characters."""
+    """Return the text with its middle replaced by an ellipsis where it is longer than `limit` characters.
+
+    What is left are whole words, unless they are long ones.
+    """
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 2
-    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+    return f"{whole_words(text, limit - 1 - tail)}…{whole_words(text[::-1], tail)[::-1]}"
+
+
+def whole_words(text: str, room: int) -> str:
+    """Return what of the text's beginning fits into `room` characters without cutting a word.
+
+    A word is cut where less than half of the room would be used.
+    """
+    if len(text) <= room:
+        return text
+    ends = [edge.start() for edge in _WORD_EDGE.finditer(text[: room + 1])]
+    return text[: ends[-1] if ends and ends[-1] > room // 2 else room]
 
 
 def for_people(text: str, limit: int = LIMIT) -> str:

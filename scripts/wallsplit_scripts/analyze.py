@@ -52,8 +52,8 @@ def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tu
 @click.option(
     "--window",
     metavar="W",
-    help="cuda, nvtx, capture, START:END (1.2s:3s) or nvtx:NAME. Default: the first of cuda, nvtx and capture that the "
-    "trace has.",
+    help="cuda, nvtx, capture, steady (the steps after warm-up), START:END (1.2s:3s) or nvtx:NAME. Default: the first "
+    "of cuda, nvtx and capture that the trace has.",
 )
 @click.option(
     "--flops",

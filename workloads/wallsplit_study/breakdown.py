@@ -9,7 +9,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.pipeline import analyze
 from wallsplit.report.document import Cell, Column, Paragraph, Section, Table
 from wallsplit.text import file_name
-from wallsplit.words.headline import shares
+from wallsplit.words.headline import of_gpus, shares
 from wallsplit_study import published
 
 EPOCH = "epoch"
@@ -89,7 +89,9 @@ def _accounts(epochs: Sequence[Analysis]) -> Table:
     for epoch in epochs:
         assert epoch.window is not None
         name = _name(epoch)
-        rows += [(name, epoch.window.wall_ns, share.part.title, share.percent) for share in shares(epoch.ledgers)]
+        rows += [
+            (name, epoch.window.wall_ns, share.part.title, share.percent) for share in shares(of_gpus(epoch.ledgers))
+        ]
     seconds = published.epoch_seconds("keras-gpu", 32)
     api = f"CUDA calls in total, exposed or not ({published.EPOCH_API_SECONDS:g} s)"
     percent = round(100 * published.EPOCH_API_SECONDS / seconds, 1)

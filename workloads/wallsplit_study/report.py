@@ -89,14 +89,14 @@ def _headline(kept: Sequence[Outcome]) -> str:
 
 def _remarks(kept: Sequence[Outcome]) -> Section | None:
     failed = [one for one in kept if one.status == "failed"]
-    notes = [Note("error", f"{name(one)} failed: {one.message}") for one in failed]
+    notes = [Note("study", "error", f"{name(one)} failed: {one.message}") for one in failed]
     for status in ("no GPU here", "not installed"):
         lacking = [one for one in kept if one.status == status]
         whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
         why = "; ".join(dict.fromkeys(one.message or status for one in lacking))
-        notes += [Note("info", f"{whose} not measured, {status}: {why}")] if lacking else []
+        notes += [Note("study", "info", f"{whose} not measured, {status}: {why}")] if lacking else []
     if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
-        notes.append(Note("warning", "Runs of a single epoch: their time per epoch includes compilation."))
+        notes.append(Note("study", "warning", "Runs of a single epoch: their time per epoch includes compilation."))
     notes += _scatter(summary(kept, "grid"))
     return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None
 
@@ -112,7 +112,7 @@ def _scatter(grid: pl.DataFrame) -> list[Note]:
         f"{units.ratio(SCATTER_LIMIT)} of their median, most in {worst['approach']} at batch {worst['batch']}: other "
         "programs ran meanwhile, or threads that idle by spinning. Measure on an idle machine."
     )
-    return [Note("warning", text)]
+    return [Note("study", "warning", text)]
 
 
 def name(outcome: Outcome) -> str:

@@ -28,7 +28,7 @@ def against_overhead(
         return found, ()
     if question.flops is not None:
         raise FlopsError(reason)
-    return None, (Note("warning", f"The manifest's FLOPs are not used: {reason}."),)
+    return None, (Note("impossible_flops", "warning", f"The manifest's FLOPs are not used: {reason}."),)
 
 
 def _refusal(one: LedgerArithmetic, every: Sequence[LedgerArithmetic], question: Question) -> str | None:
@@ -42,4 +42,5 @@ def _refusal(one: LedgerArithmetic, every: Sequence[LedgerArithmetic], question:
 def _useless_peak(question: Question) -> tuple[Note, ...]:
     if question.peak_flops_per_s is None:
         return ()
-    return (Note("warning", "A peak was given, but nobody states the FLOPs of this trace: give them with --flops."),)
+    text = "A peak was given, but nobody states the FLOPs of this trace: give them with --flops."
+    return (Note("peak_without_flops", "warning", text),)

@@ -29,17 +29,17 @@ class Peaks:
     run: RunManifest | None = None
     given_flops_per_s: int | None = None
 
-    def devices(self, ledger: Ledger) -> list[int]:
-        """Return the devices that the ledger's process uses."""
-        return sorted({x.device for x in self.ledgers if x.pid == ledger.pid and x.device is not None})
+    def physical_gpus(self, ledger: Ledger) -> list[int]:
+        """Return the physical GPUs that the ledger's process uses."""
+        return sorted({x.gpu for x in self.ledgers if x.pid == ledger.pid and x.gpu is not None})
 
     def of(self, ledger: Ledger) -> PeakOf:
         """Return the peak of all processors the ledger's process computes on."""
         if self.given_flops_per_s is not None:
             return PeakOf(given_peak(self.given_flops_per_s))
-        devices = self.devices(ledger)
-        if devices:
-            return self._of_gpus(devices)
+        used = self.physical_gpus(ledger)
+        if used:
+            return self._of_gpus(used)
         # No GPU row: a run on a CPU, or CUDA calls whose work was not recorded.
         if ledger.accounts["cuda.launch"] is not None or (self.run is not None and self.run.device == "gpu"):
             peak = self._manifest_gpu()
@@ -47,12 +47,12 @@ class Peaks:
         peak = cpu_peak(self.run.cpu if self.run else None)
         return PeakOf(peak) if peak else PeakOf(None, f"no manifest states the processor's; {_GIVE_IT}")
 
-    def _of_gpus(self, devices: list[int]) -> PeakOf:
-        rows = {row["device"]: row for row in self.gpus.to_dicts()}
-        peaks = [peak for device in devices if (peak := _described(rows.get(device, {})))]
-        if len(peaks) == len(devices):
+    def _of_gpus(self, used: list[int]) -> PeakOf:
+        rows = {row["gpu"]: row for row in self.gpus.to_dicts()}
+        peaks = [peak for gpu in used if (peak := _described(rows.get(gpu, {})))]
+        if len(peaks) == len(used):
             return PeakOf(together(peaks))
-        if len(devices) == 1 and (peak := self._manifest_gpu()):
+        if len(used) == 1 and (peak := self._manifest_gpu()):
             return PeakOf(peak)
         capability = next((row["compute_capability"] for row in rows.values()), None)
         why = "the trace does not state SMs, clock and compute capability of its GPU"

@@ -7,11 +7,14 @@ from wallsplit.breakdowns import (
     anomalies,
     api_summary,
     graph_replays,
+    kernel_families,
     kernel_summary,
     launches,
     memory_size_summary,
     memory_time_summary,
+    nsys_messages,
     nvtx_gpu_projection,
+    nvtx_groups,
     nvtx_summary,
     osrt_summary,
 )
@@ -23,6 +26,7 @@ __all__ = ["BREAKDOWNS", "Breakdown", "tables"]
 
 BREAKDOWNS: tuple[Breakdown, ...] = (
     Breakdown("api_summary", "CUDA API calls", schema.API_SUMMARY, api_summary.compute),
+    Breakdown("kernel_families", "Kernel families", schema.KERNEL_FAMILIES, kernel_families.compute),
     Breakdown("kernel_summary", "Kernels", schema.KERNEL_SUMMARY, kernel_summary.compute),
     Breakdown(
         "memory_time_summary", "Memory operations: time", schema.MEMORY_TIME_SUMMARY, memory_time_summary.compute
@@ -31,6 +35,7 @@ BREAKDOWNS: tuple[Breakdown, ...] = (
         "memory_size_summary", "Memory operations: size", schema.MEMORY_SIZE_SUMMARY, memory_size_summary.compute
     ),
     Breakdown("launches", "Kernel launches", schema.LAUNCHES, launches.compute),
+    Breakdown("nvtx_groups", "NVTX ranges by group", schema.NVTX_GROUPS, nvtx_groups.compute),
     Breakdown("nvtx_summary", "NVTX ranges", schema.NVTX_SUMMARY, nvtx_summary.compute),
     Breakdown(
         "nvtx_gpu_projection",
@@ -41,6 +46,7 @@ BREAKDOWNS: tuple[Breakdown, ...] = (
     Breakdown("osrt_summary", "OS runtime calls", schema.OSRT_SUMMARY, osrt_summary.compute),
     Breakdown("graph_replays", "CUDA graph replays", schema.GRAPH_REPLAY_SUMMARY, graph_replays.compute),
     Breakdown("anomalies", "Anomalies", schema.ANOMALIES, anomalies.compute),
+    Breakdown("nsys_messages", "Messages of nsys", schema.NSYS_MESSAGES, nsys_messages.compute),
 )
 
 

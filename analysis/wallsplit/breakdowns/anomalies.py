@@ -9,12 +9,13 @@ from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.correlation import Correlation, Numbers
+from wallsplit.model.error_codes import NOT_READY, in_words
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
+from wallsplit.why.device_clock import clocks_ahead
 
 NO_CALL = np.iinfo(np.int64).max
 """The time of the first of no calls."""
-NOT_READY = 600  # cudaErrorNotReady
 IS_POLL = (pl.col("return_value") == NOT_READY) & (pl.col("api_class") == "sync")
 """A call that asked whether an event or a stream is done and was told "not ready": an answer, no failure."""
 
@@ -25,7 +26,8 @@ Found = tuple[str, int, str]
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.ANOMALIES`: a row per kind (failed calls: per name and code), none where all is well.
 
-    `unusable_rows` counts the whole trace whatever the window: such rows have no usable time.
+    `unusable_rows` and `device_clock_ahead` count the whole trace whatever the window: such rows have no usable time,
+    and a clock that runs ahead does so throughout.
     """
     correlation = model.correlation
     calls = _numbered(model.api_calls, correlation.calls, window)
@@ -39,6 +41,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         *_kernels_without_call(executed, first_call),
         *_memory_ops_without_call(memory_ops, first_call),
         *_started_before_call(executed, first_call),
+        *_clock_ahead(model),
         *_zero_length(executed, memory_ops),
         *_shared_correlation_ids(calls, correlation),
         *_unusable_rows(model),
@@ -55,11 +58,12 @@ def _failed_calls(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
     named = counts.with_columns(model.names.text(counts["name"]))
     ordered = named.sort("poll", "len", "name", "return_value", descending=[False, True, False, False])
     for name, code, is_poll, count in ordered.iter_rows():
-        yield "not_ready_answer" if is_poll else "failed_api_call", count, f"{name} returned {code}"
+        yield "not_ready_answer" if is_poll else "failed_api_call", count, f"{name}: {in_words(code)}"
 
 
 def _launches_without_gpu_row(model: Model, calls: pl.DataFrame) -> Iterator[Found]:
-    launches = calls.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build")
+    ran = pl.col("return_value").fill_null(0) <= 0  # a launch that failed is a failed call, nothing is lost
+    launches = calls.filter(pl.col("api_class") == "launch", pl.col("booked_class") != "graph_build", ran)
     lost = launches.filter(pl.Series(model.correlation.operations_per_number[launches["number"]] == 0))
     if lost.height:
         counts = model.names.text(lost["name"]).value_counts().sort("count", "name", descending=[True, False])
@@ -86,6 +90,12 @@ def _started_before_call(executed: pl.DataFrame, first_call: Times) -> Iterator[
     count = int(((executed["start"].to_numpy() < called) & (called < NO_CALL)).sum())
     if count:
         yield "kernel_started_before_call", count, "kernels and graph replays that start before their call does"
+
+
+def _clock_ahead(model: Model) -> Iterator[Found]:
+    for clock in clocks_ahead(model):
+        where = f"waits of process {clock.pid} for device {clock.device}"
+        yield "device_clock_ahead", clock.count, f"{where} return up to {clock.largest_ns} ns before their work ends"
 
 
 def _zero_length(*operations: pl.DataFrame) -> Iterator[Found]:

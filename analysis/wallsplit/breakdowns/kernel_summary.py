@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
@@ -10,4 +11,5 @@ from wallsplit.model.model import Model
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.KERNEL_SUMMARY`: by demangled name over all processes and devices, plain sums in ns."""
     summary = with_share(summarise(overlapping(model.kernels, window), ["name"], DURATION, "ns"))
-    return largest_first(summary.with_columns(model.names.text(summary["name"])), "total_ns", "name")
+    named = summary.with_columns(label_of(model, summary["name"]), model.names.text(summary["name"]))
+    return largest_first(named, "total_ns", "name")

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import largest_first, overlapping, statistics_of
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
@@ -35,6 +36,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     named = summary.with_columns(
         model.names.text(summary["api_name"]),
         model.names.text(summary["kernel_name"]),
+        label_of(model, summary["kernel_name"]).alias("kernel_label"),
         pl.col("pid", "tid", "device").cast(pl.Int64),
     )
     return largest_first(named, "total_avg_ns", *KEYS)

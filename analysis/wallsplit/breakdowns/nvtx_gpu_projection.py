@@ -7,7 +7,7 @@ from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
 from wallsplit.breakdowns.slices import Ints
-from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, statistics_of
+from wallsplit.breakdowns.statistics import DURATION, overlapping, statistics_of
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
@@ -36,7 +36,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         )
         .collect()
     )
-    return largest_first(named(summary, model.names), "projected_total_ns", "range", "style")
+    return named(summary, "projected_total_ns", model.names)
 
 
 def projected_ranges(model: Model) -> pl.DataFrame:

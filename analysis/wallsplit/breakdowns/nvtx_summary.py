@@ -3,7 +3,7 @@
 import polars as pl
 
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
-from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
+from wallsplit.breakdowns.statistics import DURATION, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 
@@ -12,4 +12,4 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.NVTX_SUMMARY`: by name and style over all threads, plain sums in ns (nested ones overlap)."""
     ranges = overlapping(model.nvtx, window)
     summary = with_share(summarise(ranges, [NAME_AND_STYLE.alias("name_and_style")], DURATION, "ns"))
-    return largest_first(named(summary, model.names), "total_ns", "range", "style")
+    return named(summary, "total_ns", model.names)

@@ -2,14 +2,21 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.statistics import largest_first
 from wallsplit.model.names import Names
 from wallsplit.schema import NVTX_STYLES
 
 NAME_AND_STYLE = pl.col("range").cast(pl.UInt32) * len(NVTX_STYLES) + pl.col("style").to_physical()
 
 
-def named(summary: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """Return `summary` with its column `name_and_style` as texts, `range` and `style`."""
-    range_name, style = summary["name_and_style"] // len(NVTX_STYLES), summary["name_and_style"] % len(NVTX_STYLES)
-    texts = names.text(range_name).alias("range"), pl.Series(NVTX_STYLES).gather(style).alias("style")
-    return summary.drop("name_and_style").with_columns(texts)
+def named(summary: pl.DataFrame, total: str, names: Names) -> pl.DataFrame:
+    """Return `summary` by falling `total`, equal ones by name; its column `name_and_style` as texts, `range`, `style`.
+
+    Sorting numbers that are ordered like the names takes a quarter of the time that sorting the names takes.
+    """
+    styles = len(NVTX_STYLES)
+    place = names.places.gather(summary["name_and_style"] // styles) * styles + summary["name_and_style"] % styles
+    ordered = largest_first(summary.with_columns(place.alias("place")), total, "place")
+    texts = names.text(ordered["name_and_style"] // styles).alias("range")
+    style = pl.Series(NVTX_STYLES).gather(ordered["name_and_style"] % styles).alias("style")
+    return ordered.drop("name_and_style", "place").with_columns(texts, style)

@@ -62,4 +62,6 @@ def with_share(summary: pl.DataFrame) -> pl.DataFrame:
 
 def largest_first(summary: pl.DataFrame, total: str, *names: str) -> pl.DataFrame:
     """Return `summary` by falling `total`, equal ones by `names`: the same order on every run."""
-    return summary.sort(total, *names, descending=[True, *(False for _ in names)], nulls_last=True)
+    by_name = summary.select(total, *names).with_row_index("row").sort(*names, nulls_last=True)
+    # One stable sort after the other: of a million rows faster by far than one sort by all columns together.
+    return summary[by_name.sort(total, descending=True, nulls_last=True, maintain_order=True)["row"]]

@@ -8,10 +8,12 @@ import polars as pl
 
 from wallsplit.diagnosis.diagnose import Evidence, diagnose, without_cuda, without_device
 from wallsplit.diagnosis.diagnosis import Diagnosis
+from wallsplit.errors import WindowError
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, host_timelines
+from wallsplit.ledger.host_parts import host_parts
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRule
+from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules
 from wallsplit.ledger.pieces import pieces
 from wallsplit.model import Model
 from wallsplit.schema import IdleCauses
@@ -21,6 +23,9 @@ from wallsplit.why.launch import Launch, launch
 from wallsplit.why.sm import Sm, covered_ns, sm
 from wallsplit.why.steps import Steps, steps
 from wallsplit.why.sync import PhaseAt, Sync, sync
+
+STEADY = "steady"
+"""The window of the steady steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,7 @@ def explain(
     activities: Sequence[Activity],
     ledgers: Sequence[Ledger],
     window: Window,
-    rules: tuple[PhaseRule, ...] = PHASES,
+    rules: PhaseRules = PHASES,
 ) -> Explained:
     """Return why the time of each ledger of one window went where it went. `rules`: which range is of which phase.
 
@@ -66,6 +71,40 @@ def explain(
     return Explained(explanations, rank_skew(activities, window))
 
 
+def split_host(
+    model: Model,
+    activities: Sequence[Activity],
+    ledgers: Sequence[Ledger],
+    window: Window,
+    rules: PhaseRules = PHASES,
+) -> tuple[dict[str, int], ...]:
+    """Return the parts of `host` of each ledger, where each has its own window inside `window`.
+
+    Raises:
+        LedgerError: the parts of a ledger do not sum to its `host`.
+    """
+    parts: dict[int, dict[str, int]] = {}
+    for activity, host in zip(activities, host_timelines(model, activities, rules), strict=True):
+        places = [i for i, x in enumerate(ledgers) if (x.pid, x.device) == (activity.pid, activity.device)]
+        own = host_parts(pieces(activity, host, window), host, [ledgers[i] for i in places])
+        parts |= dict(zip(places, own, strict=True))
+    return tuple(parts[i] for i in range(len(ledgers)))
+
+
+def steady_window(explained: Explained) -> Window:
+    """Return the steady steps of the first ledger that has some: the window `steady`, for all ledgers.
+
+    Raises:
+        WindowError: no ledger has steady steps; the message says why.
+    """
+    for why in explained.ledgers:
+        scope = why.diagnosis.scope
+        if why.diagnosis.phases_of_run and scope:
+            return Window(STEADY, scope.start_ns, scope.end_ns)
+    reasons = [why.steps.reason or "its steps are too few, or too little of the run" for why in explained.ledgers]
+    raise WindowError(f"window {STEADY}: no steady steps: {reasons[0] if reasons else 'no ledger'}; give START:END")
+
+
 def _explanation(
     model: Model,
     activities: Sequence[Activity],
@@ -73,7 +112,7 @@ def _explanation(
     host: HostTimelines,
     ledger: Ledger,
     window: Window,
-    rules: tuple[PhaseRule, ...],
+    rules: PhaseRules,
 ) -> Explanation:
     cut = pieces(activity, host, window)
     causes = causes_of(model, activity, cut)

@@ -16,7 +16,8 @@ def api_exposure(analysis: Analysis) -> Figure | None:
     if not classes:
         return None
     bounded = ledger.gpu_complete is False
-    rows = tuple(_bar(name.removeprefix("cuda."), exposure, bounded=bounded) for name, exposure in classes)
+    gpu = "the GPU" if not ledger.accounts["gpu.other"] else "the GPU, as far as this process goes,"
+    rows = tuple(_bar(name.removeprefix("cuda."), exposure, gpu, bounded=bounded) for name, exposure in classes)
     bars = Bars(rows, classes[0][1].union_ns)
     return Figure(
         name="api_exposure",
@@ -28,7 +29,7 @@ def api_exposure(analysis: Analysis) -> Figure | None:
     )
 
 
-def _bar(name: str, exposure: Exposure, *, bounded: bool) -> Bar:
-    exposed = Segment("exposed", "exposed: the GPU idle meanwhile", exposure.exposed_ns, "≤ " if bounded else "")
-    hidden = Segment("hidden", "hidden: the GPU working meanwhile", exposure.hidden_ns, "≥ " if bounded else "")
+def _bar(name: str, exposure: Exposure, gpu: str, *, bounded: bool) -> Bar:
+    exposed = Segment("exposed", f"exposed: {gpu} idle meanwhile", exposure.exposed_ns, "≤ " if bounded else "")
+    hidden = Segment("hidden", f"hidden: {gpu} working meanwhile", exposure.hidden_ns, "≥ " if bounded else "")
     return Bar(name, (exposed, hidden))

@@ -14,11 +14,10 @@ from wallsplit.errors import LedgerError
 from wallsplit.intervals import clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Exposure, Ledger, Window
-from wallsplit.ledger.timeline import Codes, Masks, account_codes, booked, distinct, mask
+from wallsplit.ledger.timeline import Masks, account_codes, booked_in, distinct, mask
 
 COMPLETE = 0.99
 """From this share of covered launches, or kernels, on, a ledger counts as complete (docs/ledger.md, Completeness)."""
-_WINDOWS_AT_ONCE = 1 << 12
 
 
 def book(activity: Activity, windows: Sequence[Window]) -> tuple[Ledger, ...]:
@@ -31,23 +30,12 @@ def book(activity: Activity, windows: Sequence[Window]) -> tuple[Ledger, ...]:
     if activity.layers is None:
         return tuple(_host_only(activity, window, window if own else None) for window in windows)
     kinds, codes = distinct(activity.timeline.active)
-    ledgers = []
-    for first in range(0, len(windows), _WINDOWS_AT_ONCE):
-        some = windows[first : first + _WINDOWS_AT_ONCE]
-        for window, times in zip(some, _times(activity, codes, len(kinds), some), strict=True):
-            ledgers.append(_ledger(activity, window, window if own else None, kinds, times))
-    return tuple(ledgers)
-
-
-def _times(activity: Activity, codes: Codes, size: int, windows: Sequence[Window]) -> npt.NDArray[np.int64]:
-    """Return the ns of each set of layers, a row per window; windows may overlap."""
-    starts = np.array([window.start_ns for window in windows], np.int64)
-    ends = np.array([window.end_ns for window in windows], np.int64)
-    bounds = np.unique(np.concatenate([starts, ends]))
-    table = booked(activity.timeline.times, codes, size, bounds, outside=0)  # set 0: no layer
-    until: npt.NDArray[np.int64] = np.concatenate([np.zeros((1, size), np.int64), np.cumsum(table, axis=0)])
-    ended, begun = until[np.searchsorted(bounds, ends)], until[np.searchsorted(bounds, starts)]
-    return np.subtract(ended, begun)
+    ends = [(window.start_ns, window.end_ns) for window in windows]
+    times = booked_in(activity.timeline.times, codes, len(kinds), ends, outside=0)  # set 0: no layer
+    return tuple(
+        _ledger(activity, window, window if own else None, kinds, row)
+        for window, row in zip(windows, times, strict=True)
+    )
 
 
 def _ledger(

@@ -1,5 +1,6 @@
 """The account `host`, split: by phase, then blocked in the operating system, then running (docs/ledger.md)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.phases import PHASE_NAMES
 from wallsplit.ledger.pieces import Pieces
-from wallsplit.ledger.timeline import summed
+from wallsplit.ledger.timeline import booked_in
 
 BLOCKED = "host.blocked"
 RUN = "host.run"
@@ -32,23 +33,31 @@ def host_measured(host: HostTimelines) -> HostMeasured:
     return HostMeasured(host.has_ranges, host.has_os_calls)
 
 
-def host_parts(pieces: Pieces, host: HostTimelines, ledger: Ledger) -> dict[str, int]:
-    """Return the parts of `host` in ns by name, sorted: `host.<phase>`, `host.blocked`, `host.run`.
+def host_parts(pieces: Pieces, host: HostTimelines, ledgers: Sequence[Ledger]) -> tuple[dict[str, int], ...]:
+    """Return the parts of `host` of each ledger, in ns by name, sorted: `host.<phase>`, `host.blocked`, `host.run`.
 
-    Time in a named phase is the phase's, blocked or not. `host.blocked` is absent where OS calls were not traced.
+    The ledgers are of one activity, each in its own window inside the pieces', or in all of it. Time in a named phase
+    is the phase's, blocked or not. `host.blocked` is absent where OS calls were not traced.
 
     Raises:
-        LedgerError: the parts do not sum to `host`.
+        LedgerError: the parts of a ledger do not sum to its `host`.
     """
-    inside = np.flatnonzero(pieces.account == ACCOUNTS.index(HOST))
-    phase, call = pieces.phase[inside].astype(np.int64), pieces.call[inside]
-    blocked, run = len(PHASE_NAMES), len(PHASE_NAMES) + 1
-    part = np.where(phase != NONE, phase, np.where(call != NONE, blocked, run))
-    ns = summed(part, pieces.ns[inside], run + 1)
-    parts = {f"host.{name}": int(value) for name, value in zip(PHASE_NAMES, ns, strict=False) if value}
+    blocked, run, elsewhere = (len(PHASE_NAMES) + place for place in range(3))
+    without_phase = np.where(pieces.call != NONE, blocked, run)
+    part = np.where(pieces.phase != NONE, pieces.phase, without_phase)
+    part[pieces.account != ACCOUNTS.index(HOST)] = elsewhere
+    whole = int(pieces.times[0]), int(pieces.times[-1])
+    windows = [(x.window.start_ns, x.window.end_ns) if x.window else whole for x in ledgers]
+    table = booked_in(pieces.times, part.astype(np.uint8), elsewhere + 1, windows, outside=elsewhere)
+    return tuple(_parts(ns, host, ledger) for ns, ledger in zip(table[:, :elsewhere].tolist(), ledgers, strict=True))
+
+
+def _parts(ns: list[int], host: HostTimelines, ledger: Ledger) -> dict[str, int]:
+    *phases, blocked, run = ns
+    parts = {f"host.{name}": value for name, value in zip(PHASE_NAMES, phases, strict=True) if value}
     if host.has_os_calls:
-        parts[BLOCKED] = int(ns[blocked])
-    parts[RUN] = int(ns[run])
+        parts[BLOCKED] = blocked
+    parts[RUN] = run
     if sum(parts.values()) != ledger.accounts[HOST]:
         raise LedgerError(
             f"ledger of process {ledger.pid}, device {ledger.device}: the parts of host sum to {sum(parts.values())} "

@@ -23,6 +23,7 @@ _PACKABLE_NS = 1 << (63 - _LAYER_BITS)
 _EXACT_IN_FLOAT_NS = 1 << 53
 _LOOKUP_LIMIT = 1 << 20
 _PIECES_AT_ONCE = 1 << 18
+_WINDOWS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +148,21 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
         part = summed((slot - base) * size + held, np.diff(cuts), rows * size)
         table[base : base + rows] += part.reshape(rows, size)
     return table
+
+
+def booked_in(
+    times: Times, labels: Codes, size: int, windows: Sequence[tuple[int, int]], *, outside: int
+) -> npt.NDArray[np.int64]:
+    """Return what `booked` does, a row per window (start, end); windows come in any order and may overlap."""
+    starts, ends = np.array(windows, np.int64).reshape(-1, 2).T
+    rows = []
+    for first in range(0, len(starts), _WINDOWS_AT_ONCE):
+        start, end = (edge[first : first + _WINDOWS_AT_ONCE] for edge in (starts, ends))
+        bounds = np.unique(np.concatenate([start, end]))
+        table = booked(times, labels, size, bounds, outside=outside)
+        until = np.concatenate([np.zeros((1, size), np.int64), np.cumsum(table, axis=0)])
+        rows.append(until[np.searchsorted(bounds, end)] - until[np.searchsorted(bounds, start)])
+    return np.concatenate(rows) if rows else np.zeros((0, size), np.int64)
 
 
 def summed(groups: npt.NDArray[np.int64], lengths: Times, size: int) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 import polars as pl
@@ -39,7 +40,7 @@ def windows(model: Model, spec: str) -> tuple[Window, ...]:
     return (_between(model, spec),)
 
 
-def whole(parts: tuple[Window, ...]) -> Window:
+def whole(parts: Sequence[Window]) -> Window:
     """Return the window from the first start to the last end of `parts`, which bear one name."""
     return Window(parts[0].name, min(w.start_ns for w in parts), max(w.end_ns for w in parts))
 
@@ -70,7 +71,7 @@ def _between(model: Model, spec: str) -> Window:
     start, end = _nanoseconds(start_text), _nanoseconds(end_text)
     if not colon or start is None or end is None:
         raise WindowError(
-            f"window {spec!r}: is none of cuda, nvtx, capture, nvtx:NAME, or START:END with units like 1.2s:3s"
+            f"window {spec!r}: is none of cuda, nvtx, capture, steady, nvtx:NAME, or START:END with units like 1.2s:3s"
         )
     recorded = model.span
     if start >= end:

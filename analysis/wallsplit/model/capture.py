@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit.model.rows import pid
 from wallsplit.schema import DIAGNOSTICS, Diagnostics, conform
 from wallsplit.trace import Trace
 
@@ -45,6 +46,9 @@ def capture(trace: Trace) -> Capture:
 
 def diagnostics(trace: Trace) -> Diagnostics:
     """Return the profiler's own messages (schema.DIAGNOSTICS), in file order."""
-    raw = trace.scan("DIAGNOSTIC_EVENT", ["severity", "text"])
-    frame = raw.select("severity", pl.col("text").cast(pl.String)).drop_nulls().collect()
-    return Diagnostics(conform(frame, DIAGNOSTICS, "diagnostics"))
+    raw = trace.scan("DIAGNOSTIC_EVENT", ["severity", "text", "globalPid"])
+    own = pid("globalPid")
+    frame = raw.select("severity", pl.when(own > 0).then(own).alias("pid"), pl.col("text").cast(pl.String)).drop_nulls(
+        ["severity", "text"]
+    )
+    return Diagnostics(conform(frame.collect(), DIAGNOSTICS, "diagnostics"))

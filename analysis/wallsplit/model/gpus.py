@@ -1,4 +1,6 @@
-"""The GPUs that did something in the trace; adapters that merely exist are left out."""
+"""The physical GPUs that did something in the trace; adapters that merely exist are left out."""
+
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -26,19 +28,40 @@ OLD = {  # schema column: (TARGET_INFO_CUDA_GPU of 2020 and 2021, factor: kHz an
 }
 
 
-def gpus(trace: Trace, devices: list[int]) -> Gpus:
-    """Return one row per device in use (schema.GPUS), null where the export does not describe it."""
-    used = pl.DataFrame({"device": pl.Series(sorted(devices), dtype=pl.Int32)})
+def gpus(trace: Trace, used: Mapping[tuple[int, int], int]) -> Gpus:
+    """Return one row per physical GPU in use (schema.GPUS), null where the export does not describe it.
+
+    `used` tells the physical GPU behind each (pid, device) that did something.
+    """
+    devices: dict[int, set[int]] = {}
+    for (_, device), gpu in used.items():
+        devices.setdefault(gpu, set()).add(device)
+    ordinals = [min(own) if len(own) == 1 else None for _, own in sorted(devices.items())]
+    frame = pl.DataFrame(
+        {"gpu": pl.Series(sorted(devices), dtype=pl.Int64), "device": pl.Series(ordinals, dtype=pl.Int32)}
+    )
+    return Gpus(conform(frame.join(_descriptions(trace), on="gpu", how="left").sort("gpu"), GPUS, "gpus"))
+
+
+def memory_of_gpus(trace: Trace) -> dict[int, int]:
+    """Return the bytes of memory of each physical GPU that the export describes, in use or not."""
+    known = _descriptions(trace).select("gpu", "memory_bytes").drop_nulls()
+    return dict(known.iter_rows())
+
+
+def physical_gpus(trace: Trace) -> dict[tuple[int, int], int]:
+    """Return the physical GPU behind each (pid, device), where the export tells: a process numbers devices itself."""
+    raw = trace.scan("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]).drop_nulls().collect()
+    return {(int(pid), int(device)): int(gpu) for gpu, device, pid in raw.iter_rows()}
+
+
+def _descriptions(trace: Trace) -> pl.DataFrame:
     if trace.has("TARGET_INFO_CUDA_GPU", "deviceId"):
-        rows = _described(
+        return _described(
             trace, "TARGET_INFO_CUDA_GPU", "deviceId", OLD, "computeCapabilityMajor", "computeCapabilityMinor"
         )
-        frame = used.join(rows, left_on="device", right_on="gpu", how="left")
-    else:
-        key = "id" if trace.has("TARGET_INFO_GPU", "id") else "deviceId"
-        rows = _described(trace, "TARGET_INFO_GPU", key, NEW, "computeMajor", "computeMinor")
-        frame = _with_gpu_id(trace, used).join(rows, on="gpu", how="left")
-    return Gpus(conform(frame.sort("device"), GPUS, "gpus"))
+    key = "id" if trace.has("TARGET_INFO_GPU", "id") else "deviceId"
+    return _described(trace, "TARGET_INFO_GPU", key, NEW, "computeMajor", "computeMinor")
 
 
 def _described(
@@ -48,7 +71,7 @@ def _described(
     version = pl.concat_str([pl.col(major).cast(pl.String), pl.lit("."), pl.col(minor).fill_null(0).cast(pl.String)])
     absent = [pl.lit(None, pl.Int64).alias(name) for name in NEW if name not in columns]
     described = raw.select(
-        pl.col(key).cast(pl.Int32, strict=False).alias("gpu"),
+        pl.col(key).alias("gpu"),
         pl.col("name").cast(pl.String),
         # Nothing has zero multiprocessors or bytes: exports write 0 where they do not know.
         *(_positive(column, factor).alias(name) for name, (column, factor) in columns.items()),
@@ -71,17 +94,3 @@ def _completed(rows: pl.DataFrame) -> pl.DataFrame:
 def _positive(column: str, factor: int) -> pl.Expr:
     value = pl.col(column)
     return pl.when(value > 0).then(value * factor).cast(pl.Int64)
-
-
-def _with_gpu_id(trace: Trace, used: pl.DataFrame) -> pl.DataFrame:
-    """Add `gpu`, the id in TARGET_INFO_GPU: CUDA's device numbers may be a selection (CUDA_VISIBLE_DEVICES)."""
-    mapping = (
-        trace.scan("TARGET_INFO_CUDA_DEVICE", ["cudaId", "gpuId"])
-        .drop_nulls()
-        .group_by(pl.col("cudaId").cast(pl.Int32, strict=False).alias("device"))
-        .agg(pl.col("gpuId").cast(pl.Int32, strict=False).unique())
-        .filter(pl.col("gpuId").list.len() == 1)  # processes that number their devices differently: the plain id
-        .select("device", gpu=pl.col("gpuId").list.first())
-        .collect()
-    )
-    return used.join(mapping, on="device", how="left").with_columns(pl.coalesce("gpu", "device"))

@@ -1,6 +1,6 @@
 """All the frames of one trace, each read once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -8,17 +8,18 @@ from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
 from wallsplit.model.gpu_metrics import gpu_metrics
-from wallsplit.model.gpus import gpus
+from wallsplit.model.gpus import gpus, memory_of_gpus, physical_gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import kernels
 from wallsplit.model.memory_events import memory_events
 from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
 from wallsplit.model.mpi import mpi
 from wallsplit.model.names import Names, NameTable
+from wallsplit.model.not_used import NotUsedTable, not_used
 from wallsplit.model.nvtx import nvtx
 from wallsplit.model.osrt import osrt
 from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
-from wallsplit.model.processes import physical_gpus, processes
+from wallsplit.model.processes import processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
 from wallsplit.model.synchronizations import synchronizations
@@ -76,6 +77,10 @@ class Model:
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
     missing: frozenset[str] = frozenset()
     """Tables of the analysis (names as in BREAKDOWNS) that this trace's columns cannot give."""
+    memory_of_gpus: dict[int, int] = field(default_factory=dict)
+    """Bytes of each physical GPU that the export describes, in use or not."""
+    not_used: tuple[NotUsedTable, ...] = ()
+    """Raw tables with rows that were not read."""
 
     @property
     def gpu_operations(self) -> tuple[pl.DataFrame, ...]:
@@ -123,6 +128,8 @@ def load(trace: Trace) -> Model:
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
+    physical = physical_gpus(trace)
+    used = _devices(*gpu_rows)
     model = Model(
         names=names.freeze(),
         kernels=kernel_rows,
@@ -134,8 +141,8 @@ def load(trace: Trace) -> Model:
         mpi=mpi_rows,
         correlation=Correlation.of(api_rows, gpu_rows),
         profiler_overhead=profiler_overhead(raw),
-        gpus=gpus(trace, _distinct("device", *gpu_rows)),
-        physical_gpus=physical_gpus(trace),
+        gpus=gpus(trace, {pair: physical.get(pair, pair[1]) for pair in used}),
+        physical_gpus=physical,
         processes=processes(trace, pids),
         synchronizations=synchronizations(raw),
         memory_events=memory_events(raw),
@@ -146,6 +153,8 @@ def load(trace: Trace) -> Model:
         capture=capture(trace),
         unusable_rows=raw.unusable,
         missing=_missing(trace),
+        memory_of_gpus=memory_of_gpus(trace),
+        not_used=not_used(trace),  # last: when all that is read has been scanned
     )
     trace.check_unchanged()
     return model
@@ -160,6 +169,13 @@ def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
 def _by_process(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return the rows of each process, and device, together: a slice of a frame takes no memory of its own."""
     return frame if all(frame[key].n_unique() < 2 for key in keys) else frame.sort(keys, maintain_order=True)
+
+
+def _devices(*frames: pl.DataFrame) -> list[tuple[int, int]]:
+    """Return the (pid, device) that did something, sorted."""
+    return sorted(
+        {(int(pid), int(device)) for f in frames for pid, device in f.select("pid", "device").unique().rows()}
+    )
 
 
 def _distinct(column: str, *frames: pl.DataFrame) -> list[int]:

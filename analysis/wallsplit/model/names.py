@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from wallsplit.trace import Trace
@@ -20,16 +23,24 @@ class Names:
         """Return the texts at `rows` as String, in the same order."""
         return self.texts.gather(rows).alias(rows.name)
 
+    @cached_property
+    def places(self) -> pl.Series:
+        """The place of each text among all of them in order, as UInt32: what sorts numbers like the names they mean."""
+        return self.texts.rank("dense")
+
     def __getitem__(self, row: int) -> str:
         return str(self.texts[row])
 
 
 @dataclass
 class NameTable:
-    """Names while the frames are loaded: texts come in from StringIds and from inline text columns."""
+    """Names while the frames are loaded: texts come in from StringIds and from inline text columns.
+
+    Whole columns at a time: a program that numbers its ranges has as many names as ranges.
+    """
 
     strings: pl.DataFrame  # id Int64, value String: StringIds
-    _rows: dict[str, int] = field(default_factory=dict)
+    _texts: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={"text": pl.String, "row": pl.Int32}))
 
     @classmethod
     def of(cls, trace: Trace) -> "NameTable":
@@ -37,20 +48,42 @@ class NameTable:
         strings = trace.scan("StringIds", ["id", "value"]).select("id", pl.col("value").cast(pl.String))
         return cls(strings.unique("id", keep="first").collect())
 
-    def row(self, text: str) -> int:
-        """Return the row of one text."""
-        return self._rows.setdefault(text, len(self._rows))
+    def rows(self, texts: pl.Series) -> pl.Series:
+        """Return the Int32 rows of String texts, null being no name; new ones get the next rows, in their order."""
+        wanted = texts.fill_null(UNNAMED).alias("text").to_frame()
+        known = (
+            self._texts.filter(pl.col("text").is_in(wanted["text"].implode())) if self._texts.height else self._texts
+        )
+        new = wanted.unique(maintain_order=True).join(known, on="text", how="anti", maintain_order="left")
+        numbered = new.select(
+            "text", pl.int_range(self._texts.height, self._texts.height + pl.len(), dtype=pl.Int32).alias("row")
+        )
+        self._texts = pl.concat([self._texts, numbered])
+        if new.height == wanted.height:
+            return numbered["row"]
+        return wanted.join(pl.concat([known, numbered]), on="text", how="left", maintain_order="left")["row"]
 
-    def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] = str) -> pl.Series:
-        """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first."""
+    def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] | None = None) -> pl.Series:
+        """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first, if given."""
         distinct = pl.DataFrame({"id": ids.unique().sort()})
-        texts = distinct.join(self.strings, on="id", how="left").with_columns(pl.col("value").fill_null(UNNAMED))
-        return self._mapped(ids, texts["id"], texts["value"], change)
+        texts = distinct.join(self.strings, on="id", how="left", maintain_order="left")["value"].fill_null(UNNAMED)
+        if change is not None:
+            texts = pl.Series([change(text) for text in texts], dtype=pl.String)
+        rows = self.rows(texts)
+        if len(distinct) < 2:
+            return rows.new_from_index(0, len(ids)) if len(rows) else rows
+        return ids.replace_strict(distinct["id"], rows, return_dtype=pl.Int32)
 
-    def rows_of_texts(self, texts: pl.Series, change: Callable[[str], str] = str) -> pl.Series:
+    def rows_of_texts(self, texts: pl.Series) -> pl.Series:
         """Return the Int32 rows of a Categorical or String column of inline texts; null is no name."""
         distinct = texts.unique(maintain_order=True)  # not by category code, which depends on what was read before
-        return self._mapped(texts, distinct, distinct.cast(pl.String).fill_null(UNNAMED), change)
+        rows = self.rows(distinct.cast(pl.String))
+        if len(distinct) < 2:
+            return rows.new_from_index(0, len(texts)) if len(rows) else rows
+        codes, distinct_codes = (_codes(column) for column in (texts, distinct))
+        row_of_code = np.empty(int(distinct_codes.max()) + 1, np.int32)
+        row_of_code[distinct_codes] = rows.to_numpy()
+        return pl.Series(row_of_code[codes])
 
     def lookup(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the StringIds texts at `ids`."""
@@ -59,12 +92,10 @@ class NameTable:
 
     def freeze(self) -> Names:
         """Return the names interned so far; rows given out earlier stay valid."""
-        return Names(pl.Series("name", list(self._rows), dtype=pl.String))
+        return Names(self._texts["text"].alias("name"))
 
-    def _mapped(
-        self, keys: pl.Series, distinct: pl.Series, texts: pl.Series, change: Callable[[str], str]
-    ) -> pl.Series:
-        rows = pl.Series([self.row(change(text)) for text in texts], dtype=pl.Int32)
-        if len(distinct) < 2:
-            return rows.new_from_index(0, len(keys)) if len(rows) else rows
-        return keys.replace_strict(distinct, rows, return_dtype=pl.Int32)
+
+def _codes(texts: pl.Series) -> npt.NDArray[np.uint32]:
+    """Return the category of each text as a number from 1, 0 for null."""
+    codes: npt.NDArray[np.uint32] = (texts.cast(pl.Categorical).to_physical() + 1).fill_null(0).to_numpy()
+    return codes

@@ -72,13 +72,13 @@ def _texts(rows: pl.DataFrame, names: NameTable) -> pl.Series:
 def _with_domains(rows: pl.DataFrame, row: pl.Series, domains: pl.DataFrame, names: NameTable) -> pl.Series:
     if domains.is_empty():
         return row
-    texts = names.freeze()
-    keyed = rows.select("pid", "domainId", row.alias("row")).join(domains, on=["pid", "domainId"], how="left")
+    keyed = rows.select("pid", "domainId", row.alias("row")).join(
+        domains, on=["pid", "domainId"], how="left", maintain_order="left"
+    )
     pairs = keyed.select("domain", "row").unique(maintain_order=True).drop_nulls("domain")
-    prefixed = [
-        names.row(f"{domain}:{'' if (text := texts[row]) == UNNAMED else text}") for domain, row in pairs.iter_rows()
-    ]
-    pairs = pairs.with_columns(full=pl.Series(prefixed, dtype=pl.Int32))
+    text = names.freeze().text(pairs["row"])
+    prefixed = pairs["domain"] + ":" + text.set(text == UNNAMED, "")
+    pairs = pairs.with_columns(full=names.rows(prefixed))
     return (
         keyed.join(pairs, on=["domain", "row"], how="left", maintain_order="left")
         .select(pl.coalesce("full", "row"))

@@ -15,9 +15,3 @@ def processes(trace: Trace, pids: list[int]) -> Processes:
     ).collect()
     named = named.drop_nulls().filter(pl.col("pid").is_in(pids)).unique("pid", keep="first", maintain_order=True)
     return Processes(conform(named.sort("pid"), PROCESSES, "processes"))
-
-
-def physical_gpus(trace: Trace) -> dict[tuple[int, int], int]:
-    """Return the physical GPU behind each (pid, device), where the export tells: a process numbers devices itself."""
-    raw = trace.scan("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]).drop_nulls().collect()
-    return {(int(pid), int(device)): int(gpu) for gpu, device, pid in raw.iter_rows()}

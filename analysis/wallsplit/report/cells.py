@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from wallsplit import units
-from wallsplit.report.document import AtLeast, AtMost, Cell, Kind, Link
+from wallsplit.report.document import AtLeast, AtMost, Cell, Kind, Label, Link
 from wallsplit.text import LIMIT, for_people
 
 
@@ -12,7 +12,7 @@ def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
     match cell:
         case None:
             return null
-        case Link():
+        case Link() | Label():
             return for_people(cell.text, limit)
         case str():
             return for_people(cell, limit)

@@ -33,7 +33,15 @@ class Link:
     stem: str
 
 
-Cell = str | int | float | Decimal | AtLeast | AtMost | Link | None
+@dataclass(frozen=True)
+class Label:
+    """A short text that stands for a longer one, which is shown where a reader can ask for it."""
+
+    text: str
+    whole: str
+
+
+Cell = str | int | float | Decimal | AtLeast | AtMost | Link | Label | None
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,8 @@ class Section:
     key: str
     title: str
     blocks: tuple[Block, ...]
+    folded: bool = False
+    """Opened by those who want it, where a page can be folded."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from wallsplit import __version__
 from wallsplit.accounts import PARTS
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import Link, Report
+from wallsplit.report.document import Label, Link, Report
 from wallsplit.text import PROSE, for_people, visible
 from wallsplit.units import ns
 
@@ -48,6 +48,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "kind": lambda block: type(block).__name__,
         "href": lambda link: f"{quote(link.stem)}.html",
+        "whole": lambda cell: cell.whole if isinstance(cell, Label) else None,
         "is_link": lambda cell: isinstance(cell, Link),
         "people": for_people,
         "prose": lambda text: for_people(text, PROSE),

@@ -22,7 +22,7 @@ def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[t
     failed = f", {len(errors)} failed" if errors else ""
     sections = [Section("traces", "Traces", (_table(analyses, stems),))] if analyses else []
     if errors:
-        notes = tuple(Note("error", _without_folder(path, message)) for path, message in errors)
+        notes = tuple(Note("trace_failed", "error", _without_folder(path, message)) for path, message in errors)
         sections.append(Section("failed", "Traces that failed", (Remarks(notes),)))
     figures = _figures(analyses)
     if figures:
@@ -54,7 +54,7 @@ def _row(analysis: Analysis, stem: str) -> tuple[Cell, ...]:
     return (
         Link(file_name(analysis.path), stem),
         analysis.window.wall_ns if analysis.window else None,
-        _mean_busy(analysis.ledgers),
+        _mean_busy(analysis),
         reconstructed + analysis.headline,
     )
 
@@ -66,14 +66,14 @@ def _without_folder(path: str, message: str) -> str:
     return f"{name}: {text.replace(path, name)}"
 
 
-def _mean_busy(ledgers: Sequence[Ledger]) -> Cell:
-    """Return the mean busy ratio over the ledgers with a device."""
-    measured = [ledger for ledger in ledgers if ledger.device is not None and ledger.gpu_busy_ns is not None]
-    wall_ns = sum(ledger.wall_ns for ledger in measured)
-    if not wall_ns:
+def _mean_busy(analysis: Analysis) -> Cell:
+    """Return the mean busy ratio over the physical GPUs in use."""
+    ratios = analysis.gpus["busy_ratio"].drop_nulls().to_list()
+    if not ratios:
         return None
-    mean = sum(ledger.gpu_busy_ns or 0 for ledger in measured) / wall_ns
-    return AtLeast(mean) if any(ledger.gpu_complete is False for ledger in measured) else mean
+    mean = sum(ratios) / len(ratios)
+    lacking = any(ledger.gpu_complete is False for ledger in analysis.ledgers if ledger.gpu is not None)
+    return AtLeast(mean) if lacking else mean
 
 
 def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:

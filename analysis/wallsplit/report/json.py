@@ -16,13 +16,15 @@ from wallsplit.report.explanation_json import explanation
 from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TABLES = (
     "api_summary",
+    "kernel_families",
     "kernel_summary",
     "memory_time_summary",
     "memory_size_summary",
     "launches",
+    "nvtx_groups",
     "nvtx_summary",
     "nvtx_gpu_projection",
     "osrt_summary",
@@ -30,6 +32,10 @@ TABLES = (
     "anomalies",
 )
 """The tables of every trace, in the document's order; a table of the analysis that is not here comes after them."""
+
+LISTED = {"nvtx_summary": 10_000, "nvtx_gpu_projection": 10_000}
+"""Tables of which the document has the first rows, by total time, and `<table>_rows_total`: a program that numbers its
+ranges makes as many rows as it has ranges. `wallsplit analyze --tables` writes them whole."""
 
 
 def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -83,7 +89,9 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
         "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
         **{name: _rows(analysis, name) for name in names},
-        "notes": [{"level": note.level, "text": note.text} for note in all_notes(analysis)],
+        **{f"{name}_rows_total": _rows_total(analysis, name) for name in LISTED},
+        "notes": [asdict(note) for note in all_notes(analysis)],
+        "not_used": [asdict(table) for table in analysis.not_used],
     }
 
 
@@ -158,7 +166,13 @@ def _rows(analysis: Analysis, name: str) -> list[dict[str, Any]] | None:
     frame = analysis.tables.get(name)
     if frame is None:
         return None
-    return [{key: _finite(value) for key, value in row.items()} for row in frame.to_dicts()]
+    listed = frame.head(LISTED.get(name, frame.height))
+    return [{key: _finite(value) for key, value in row.items()} for row in listed.to_dicts()]
+
+
+def _rows_total(analysis: Analysis, name: str) -> int | None:
+    frame = analysis.tables.get(name)
+    return None if frame is None else frame.height
 
 
 def _finite(value: object) -> object:

@@ -47,7 +47,10 @@ def escape(text: str) -> str:
 
 
 def _section(section: Section, stem: str) -> list[str]:
-    return [f"## {escape(section.title)}", *(_block(block, stem) for block in section.blocks)]
+    blocks = [_block(block, stem) for block in section.blocks]
+    if section.folded:
+        blocks = ["<details>", "<summary>Show</summary>", *blocks, "</details>"]
+    return [f"## {escape(section.title)}", *blocks]
 
 
 def _block(block: Block, stem: str) -> str:

@@ -23,7 +23,7 @@ _COLUMNS = {  # what fits of the tables of a section; the first column takes the
     "arithmetic": ("of one", "wall", "GPU work, measured", "arithmetic, modelled"),
     "api": ("class and call", "calls", "nsys total", "hidden", "exposed"),
     "kernel_summary": ("kernel", "total", "of listed", "count", "median"),
-    "nvtx_summary": ("range", "total", "count", "median", "max"),
+    "nvtx_groups": ("range", "total", "count", "median", "max"),
 }
 _GLYPHS = {part.key: part.glyph for part in PARTS}
 _ASCII_GLYPHS = {part.key: part.ascii_glyph for part in PARTS}
@@ -59,7 +59,7 @@ class _Renderer:
             parts += [*self.bars(report.figure.bars), ""]
         has_calls = any(section.key == "api" for section in report.sections)
         for section in report.sections:
-            if section.key != "nvtx_summary" or not has_calls:  # all there is to see of a program on the CPU
+            if section.key != "nvtx_groups" or not has_calls:  # all there is to see of a program on the CPU
                 parts += self.section(section)
         return Group(*parts)
 

@@ -40,15 +40,19 @@ def recorded_run(trace: Path) -> RecordedRun:
         belongs = manifest.matches(found, trace)
     except ManifestError as error:
         reason = str(error).removeprefix(f"{path}: ")
-        return RecordedRun(notes=(Note("warning", f"{name} beside the trace is ignored: {reason}."),))
+        return RecordedRun(
+            notes=(Note("manifest_ignored", "warning", f"{name} beside the trace is ignored: {reason}."),)
+        )
     except OSError as error:
-        return RecordedRun(notes=(Note("warning", f"{name} beside the trace is ignored: {error.strerror}."),))
+        return RecordedRun(
+            notes=(Note("manifest_ignored", "warning", f"{name} beside the trace is ignored: {error.strerror}."),)
+        )
     if belongs is False:
         text = (
             f"{name} beside the trace is ignored: it was written for another file (the SHA-256 it states is not this "
             "one's). Analyse the file that was profiled with it, or profile again."
         )
-        return RecordedRun(notes=(Note("warning", text),))
+        return RecordedRun(notes=(Note("manifest_ignored", "warning", text),))
     samples, sample_notes = _samples(found, path)
     slowdown = perturbation(found.baseline) if found.baseline else None
     notes = (*_unproven(name, proven=belongs), *sample_notes, *_perturbed(found, slowdown))
@@ -58,6 +62,7 @@ def recorded_run(trace: Path) -> RecordedRun:
 def _unproven(name: str, *, proven: bool | None) -> Iterator[Note]:
     if not proven:
         yield Note(
+            "manifest_unproven",
             "info",
             f"{name} is taken to describe this trace because it lies beside it; there is no SHA-256 to compare.",
         )
@@ -70,21 +75,27 @@ def _samples(found: RunManifest, path: Path) -> tuple[tuple[NvmlSample, ...], tu
     name = for_people(file.name)
     try:
         if not file.is_file():
-            return (), (Note("info", f"{name}, the NVML samples of this run, is not beside the trace."),)
+            return (), (
+                Note("samples_missing", "info", f"{name}, the NVML samples of this run, is not beside the trace."),
+            )
         if file.stat().st_size > NVML_LIMIT_BYTES:
-            return (), (Note("warning", f"{name} is ignored: it has more than {NVML_LIMIT_BYTES:,} bytes."),)
+            return (), (
+                Note("samples_ignored", "warning", f"{name} is ignored: it has more than {NVML_LIMIT_BYTES:,} bytes."),
+            )
         return from_csv(file.read_text(encoding="utf-8")), ()
     except ManifestError as error:
-        return (), (Note("warning", f"{name} is ignored: {error}."),)
+        return (), (Note("samples_ignored", "warning", f"{name} is ignored: {error}."),)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        return (), (Note("warning", f"{name} is ignored: {reason}."),)
+        return (), (Note("samples_ignored", "warning", f"{name} is ignored: {reason}."),)
 
 
 def _perturbed(found: RunManifest, result: Perturbation | None) -> Iterator[Note]:
     if result is None or found.baseline is None:
         return
-    yield Note("warning" if result.verdict == "perturbed" else "info", in_words(result, found.baseline.figure))
+    yield Note(
+        "perturbation", "warning" if result.verdict == "perturbed" else "info", in_words(result, found.baseline.figure)
+    )
 
 
 def in_words(result: Perturbation, figure: str) -> str:

@@ -1,7 +1,6 @@
 """Equal byte strings become equal small integers, whole arrays at a time."""
 
 import secrets
-import sys
 from typing import Any
 
 import numpy as np
@@ -46,9 +45,9 @@ class Interner:
             table = self._tables[width] = _Table(width + 1)
         known = table.count
         places = table.places(records)
-        for place in range(known, table.count):
-            table.codes[place] = len(self.texts)
-            self.texts.append(_text(table.records[place].tobytes()))
+        new = table.count - known
+        table.codes[known : table.count] = np.arange(len(self.texts), len(self.texts) + new)
+        self.texts += _texts(table.records[known : table.count], width)
         return table.codes.take(places)
 
     def _long_code(self, text: bytes) -> int:
@@ -145,8 +144,12 @@ def _records(buffer: Bytes, start: Integers, length: Integers, width: int) -> ND
     return records
 
 
-def _text(record: bytes) -> bytes:
-    return record[: int.from_bytes(record[-8:], sys.byteorder)]
+def _texts(records: NDArray[np.void], width: int) -> list[bytes]:
+    """The strings of `_records`: names that never repeat come by the million, so the bytes are fetched once for all."""
+    lengths = records.view(np.uint64).reshape(len(records), width + 1)[:, width].tolist()
+    stored = records.tobytes()
+    starts = range(0, len(stored), 8 * (width + 1))
+    return [stored[start : start + length] for start, length in zip(starts, lengths, strict=True)]
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

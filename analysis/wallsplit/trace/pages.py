@@ -3,7 +3,7 @@
 What is not an ordinary table of integers, reals and UTF-8 texts is left to sqlite3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
@@ -21,7 +21,7 @@ from wallsplit.trace.tables import TableInfo
 
 Mask: TypeAlias = NDArray[np.bool_]
 PolarsType: TypeAlias = pl.DataType | type[pl.DataType]
-Part: TypeAlias = tuple[slice, Mapping[str, Interner]]  # rows that one thread read, and the texts their codes mean
+Part: TypeAlias = tuple[slice, dict[str, Interner]]  # rows that one thread read, and the texts their codes mean
 
 _DTYPES = {"INTEGER": np.int64, "NUMERIC": np.int64, "REAL": np.float64, "TEXT": np.uint32}
 _FEWEST_PAGES = 64  # for a thread of their own
@@ -122,16 +122,24 @@ def _series(column: Column) -> pl.Series:
 
 
 def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
-    """The texts of all threads under one numbering, by value; each row's text is then picked by its code."""
-    distinct = [interners[column.name].texts for _, interners in parts]
-    texts = pl.Series(column.name, [text.decode("utf-8", "replace") for run in distinct for text in run], pl.String)
-    ranks = (texts.rank("dense") - 1).cast(pl.UInt32).to_numpy()
-    firsts = np.cumsum([0, *map(len, distinct)])
-    for (rows, _), run, first in zip(parts, distinct, firsts.tolist(), strict=False):
-        if run:
-            codes = column.values[rows]
-            np.take(ranks[first:], codes, out=codes, mode="clip")
-    return texts.unique().sort().cast(dtype).gather(_series(column)).alias(column.name)
+    """The texts of all threads one after another; each row's text is then picked by its code."""
+    runs = [interners.pop(column.name).texts for _, interners in parts]
+    first = 0
+    for (rows, _), run in zip(parts, runs, strict=True):
+        column.values[rows] += first
+        first += len(run)
+    texts = _decoded([text for run in runs for text in run])
+    if texts.is_empty():  # every row is null
+        texts = pl.Series([""], dtype=pl.String)
+    return texts.cast(dtype).gather(_series(column)).alias(column.name)
+
+
+def _decoded(texts: list[bytes]) -> pl.Series:
+    """The texts as String, invalid UTF-8 replaced by U+FFFD."""
+    try:
+        return pl.Series(texts, dtype=pl.Binary).cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return pl.Series([text.decode("utf-8", "replace") for text in texts], dtype=pl.String)
 
 
 def _is_ordinary(table: TableInfo, columns: Sequence[str]) -> bool:

@@ -29,6 +29,14 @@ class Source(Protocol):
         """
         ...
 
+    def rows(self, table: str) -> int:
+        """Return the number of rows of a table without reading them all.
+
+        Raises:
+            TraceError: the container is damaged.
+        """
+        ...
+
     def check_unchanged(self) -> None:
         """Return if the container is what it was when it was opened.
 

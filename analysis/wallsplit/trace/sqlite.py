@@ -16,6 +16,8 @@ from wallsplit.trace.stamp import stamp
 from wallsplit.trace.tables import affinity, quoted, table_info
 
 BATCH_ROWS = 100_000
+COUNTED_ROWS = 100_000
+"""Of a table with no more rows they are counted; more would mean to read it."""
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # the second is how sqlite3 reports a name that is no UTF-8
 THREADS = min(4, os.cpu_count() or 1)
 LIMITS = {
@@ -51,6 +53,28 @@ class SqliteSource:
         try:
             pages = read_table(self.path, table_info(self._db, table), columns, THREADS)
             return self._read_rows(table, picked) if pages is None else pages.cast(picked)
+        except UNREADABLE as error:
+            raise self._damaged(error) from None
+
+    def rows(self, table: str) -> int:
+        """Return the number of rows (see Source): counted in a small table, by the row ids of a large one.
+
+        nsys only ever appends, so that row ids have no gaps; in a large table out of which rows were deleted the
+        number is an upper bound.
+        """
+        name = quoted(table)
+        try:
+            few = self._db.execute(f"SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {COUNTED_ROWS + 1})")  # noqa: S608
+            count = int(few.fetchone()[0])
+            if count <= COUNTED_ROWS:
+                return count
+            if table_info(self._db, table).plain:
+                first, last = self._db.execute(
+                    f"SELECT (SELECT min(_rowid_) FROM {name}), (SELECT max(_rowid_) FROM {name})"  # noqa: S608
+                ).fetchone()
+                if isinstance(first, int) and isinstance(last, int) and last - first < self.size_bytes:
+                    return last - first + 1
+            return int(self._db.execute(f"SELECT count(*) FROM {name}").fetchone()[0])  # noqa: S608
         except UNREADABLE as error:
             raise self._damaged(error) from None
 

@@ -1,7 +1,7 @@
 """A trace: one nsys export as lazy frames of its raw tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
@@ -47,6 +47,8 @@ INFORMATION_TABLES = (
 MARKS_OF_AN_EXPORT = (*EVENT_TABLES, "ANALYSIS_DETAILS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
 TEXT_COLUMNS = frozenset({"metricName", "name", "text", "value"})
 """All other columns that are read hold whole numbers, whatever type whoever rewrote the table declared them with."""
+NO_RECORDING = ("ENUM_", "sqlite_")
+"""How the names of tables begin that hold what codes mean, or belong to SQLite itself: nothing of a recording."""
 MARKS_OF_NVPROF = frozenset({"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "StringTable"})
 
 
@@ -57,6 +59,7 @@ class Trace:
     path: Path
     size_bytes: int
     source: Source
+    _scanned: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @classmethod
     def open(cls, path: Path) -> "Trace":
@@ -91,6 +94,7 @@ class Trace:
         present = pl.Schema(kinds)
         if not present:
             return pl.LazyFrame(schema=dict.fromkeys(columns, pl.Int64()))
+        self._scanned.add(table)
 
         def read(
             with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
@@ -103,6 +107,20 @@ class Trace:
         lazy = register_io_source(read, schema=present, is_pure=True)
         absent = [pl.lit(None, pl.Int64()).alias(name) for name in columns if name not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
+
+    def not_scanned(self) -> dict[str, int]:
+        """Return the tables that have rows and that nobody scanned so far, with their rows, most rows first.
+
+        Tables of NO_RECORDING are left out.
+
+        Raises:
+            TraceError: the container is damaged.
+        """
+        tables = [
+            name for name in self.source.tables if name not in self._scanned and not name.startswith(NO_RECORDING)
+        ]
+        rows = {name: self.source.rows(name) for name in tables}
+        return dict(sorted(((n, r) for n, r in rows.items() if r), key=lambda item: (-item[1], item[0])))
 
     def _whole_numbers(self, table: str, column: pl.Series) -> pl.Series:
         """Return a column of reals or texts as Int64, as nsys writes it: tools that copy tables forget types."""

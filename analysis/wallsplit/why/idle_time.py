@@ -41,7 +41,7 @@ def idle_time(
     """
     return IdleTime(
         idle_ns=idle_ns(ledger),
-        host_parts=host_parts(pieces, host, ledger),
+        host_parts=host_parts(pieces, host, [ledger])[0],
         host_measured=host_measured(host),
         idle_causes=idle_causes(pieces, model.names, ledger),
         gaps=None if activity.rows is None else idle_gaps(model, activity, pieces, ledger),

@@ -62,8 +62,8 @@ def over_time(events: MemoryEvents, pid: int, device: int | None) -> pl.DataFram
     """Return `schema.MEMORY_USE`: what a process holds on a device (None: each), of each kind, from each change on."""
     own = _changes(events, pid, device)
     held = pl.col("change_bytes").cum_sum().over("device", "kind").alias("held_bytes")
-    ids = pl.col("pid", "device").cast(pl.Int64)
-    every = own.select(*ids, "time", pl.col("kind").cast(pl.String), held)
+    kind = pl.col("kind").cast(pl.String)
+    every = own.select(pl.col("pid", "device").cast(pl.Int64), pl.col("time"), kind, held)
     return every.unique(["device", "time", "kind"], keep="last").sort("time", "device", "kind")
 
 

@@ -81,7 +81,7 @@ def sm(activity: Activity, window: Window, gpus: Gpus) -> Sm | None:
     running = clip(merge([activity.layers["gpu.kernel"], activity.layers["gpu.comm"]]), start, end)
     replaying = clip(activity.layers["gpu.graph"], start, end)
     active_ratio = total_ns(merge([running, replaying])) / wall
-    row = gpus.filter(pl.col("device") == activity.device)
+    row = gpus.filter(pl.col("gpu") == activity.gpu)
     multiprocessors = Multiprocessors.of(row.row(0, named=True)) if row.height else None
     count = multiprocessors.count if multiprocessors else None
     if activity.rows.kernels.is_empty() and activity.rows.replays.is_empty():
@@ -114,7 +114,7 @@ def covered_ns(activity: Activity, window: Window, gpus: Gpus) -> float:
     """Return the integral of the SM coverage over the window, in ns; 0 where the GPU is not described."""
     if activity.rows is None or activity.rows.kernels.is_empty():
         return 0.0
-    row = gpus.filter(pl.col("device") == activity.device)
+    row = gpus.filter(pl.col("gpu") == activity.gpu)
     multiprocessors = Multiprocessors.of(row.row(0, named=True)) if row.height else None
     if multiprocessors is None:
         return 0.0

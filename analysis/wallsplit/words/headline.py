@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from wallsplit import units
-from wallsplit.accounts import ACCOUNTS, PARTS, Part
+from wallsplit.accounts import ACCOUNTS, OTHER_PROCESS, PARTS, Part
 from wallsplit.ledger.ledger import Ledger, Window
 
 
@@ -36,37 +36,75 @@ def account_percents(ledger: Ledger) -> dict[str, Decimal]:
     return result
 
 
+def of_gpus(ledgers: Sequence[Ledger]) -> tuple[Ledger, ...]:
+    """Return the ledgers that speak for the GPUs: of each, those of the process with the most GPU time on it.
+
+    Of equal ones the lower process id decides. In order of the GPUs; empty without a ledger on a GPU.
+    """
+    busy: dict[int, dict[int, int]] = {}
+    for ledger in ledgers:
+        if ledger.gpu is not None:
+            processes = busy.setdefault(ledger.gpu, {})
+            processes[ledger.pid] = processes.get(ledger.pid, 0) + (ledger.gpu_busy_ns or 0)
+    speakers = {gpu: min(processes, key=lambda pid: (-processes[pid], pid)) for gpu, processes in busy.items()}
+    return tuple(
+        ledger for gpu in sorted(speakers) for ledger in ledgers if (ledger.gpu, ledger.pid) == (gpu, speakers[gpu])
+    )
+
+
 def headline(ledgers: Sequence[Ledger], window: Window | None) -> str:
     """Return one sentence about where the window's wall time went.
 
-    Several ledgers: the means over those with a device. GPU parts of an incomplete ledger are lower bounds ("at
-    least"), and so the others are upper bounds. Without a device nothing is said about a GPU.
+    It speaks of physical GPUs: the mean over them of the ledgers `of_gpus`. GPU parts of an incomplete ledger are lower
+    bounds ("at least"), and so the others are upper bounds. Without a GPU nothing is said about one.
     """
     if window is None:
         return "No wall time to account for: the trace has no CUDA calls, GPU work or NVTX ranges"
     if not ledgers:
         return f"{_wall(ledgers, window)}, in which no CUDA, NVTX or OS runtime activity was recorded"
-    on_gpu = [ledger for ledger in ledgers if ledger.device is not None]
-    if on_gpu:
-        return _with_device(on_gpu, window)
+    if of_gpus(ledgers):
+        return _on_gpus(ledgers, window)
     if any(ledger.accounts["cuda.launch"] is not None for ledger in ledgers):
         return _without_gpu_rows(ledgers, window)
     return _cpu_run(ledgers, window)
 
 
-def _with_device(ledgers: Sequence[Ledger], window: Window) -> str:
-    complete = all(ledger.gpu_complete is not False for ledger in ledgers)
-    parts = []
-    for share in shares(ledgers):
-        if share.percent:
-            bound = "" if complete else "at least " if share.part.on_gpu else "at most "
-            parts.append(f"{share.part.title} {bound}{share.percent} %")
-    return f"{_wall(ledgers, window)}{_where(ledgers)}: {', '.join(parts)}"
+def _on_gpus(ledgers: Sequence[Ledger], window: Window) -> str:
+    speaking = of_gpus(ledgers)
+    whole = all(ledger.gpu_complete is not False for ledger in speaking)
+    speakers = {(ledger.gpu, ledger.pid) for ledger in speaking}
+    others_whole = all(x.gpu_complete is not False for x in ledgers if (x.gpu, x.pid) not in speakers)
+    parts = [
+        f"{share.part.title} {_bound(share.part, whole=whole, others_whole=others_whole)}{share.percent} %"
+        for share in shares(speaking)
+        if share.percent
+    ]
+    return f"{_wall(speaking, window)}{_where(ledgers)}: {', '.join(parts)}"
+
+
+def _bound(part: Part, *, whole: bool, others_whole: bool) -> str:
+    """Return what a part's share is, where GPU work is missing of the processes that speak, or of others."""
+    if part.on_gpu:
+        return "" if whole else "at least "
+    if part.accounts == (OTHER_PROCESS,) and not others_whole:
+        return "at least " if whole else "about "
+    return "" if whole and others_whole else "at most "
 
 
 def _without_gpu_rows(ledgers: Sequence[Ledger], window: Window) -> str:
     parts = [f"{s.part.without_device} {s.percent} %" for s in shares(ledgers) if s.part.without_device and s.percent]
-    return f"{_wall(ledgers, window)}: {', '.join(parts)}; what the GPU did was not recorded"
+    return f"{_wall(ledgers, window)}: {', '.join(parts)}; {_why_without(ledgers)}"
+
+
+def _why_without(ledgers: Sequence[Ledger]) -> str:
+    classes = {name for ledger in ledgers for name in ledger.api_exposure}
+    if any(ledger.gpu_complete is False for ledger in ledgers):
+        return "what the GPU did was not recorded"
+    if "cuda.launch" in classes:
+        return "every launch failed"
+    if classes & {"cuda.memcpy", "cuda.memset"}:
+        return "what the GPU did was not recorded"
+    return f"the program{'s' if len({ledger.pid for ledger in ledgers}) > 1 else ''} launched nothing"
 
 
 def _cpu_run(ledgers: Sequence[Ledger], window: Window) -> str:
@@ -95,8 +133,10 @@ def _wall(ledgers: Sequence[Ledger], window: Window) -> str:
 
 
 def _where(ledgers: Sequence[Ledger]) -> str:
-    devices = len({ledger.device for ledger in ledgers})
-    processes = len({ledger.pid for ledger in ledgers})
-    if len({(ledger.pid, ledger.device) for ledger in ledgers}) > devices:
-        return f" on {devices} GPU{'s' if devices > 1 else ''}, mean of {processes} processes"
-    return f" on {devices} GPUs" if devices > 1 else ""
+    gpus = {ledger.gpu for ledger in ledgers if ledger.gpu is not None}
+    used = {(ledger.gpu, ledger.pid) for ledger in ledgers if ledger.gpu is not None}
+    if len(used) == len(gpus):
+        return f" on {len(gpus)} GPUs" if len(gpus) > 1 else ""
+    if len(gpus) == 1:
+        return f" on 1 GPU that {len(used)} processes share, as process {of_gpus(ledgers)[0].pid} sees it"
+    return f" on {len(gpus)} GPUs, each as the process sees it that used it most"

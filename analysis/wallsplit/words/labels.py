@@ -6,14 +6,17 @@ from wallsplit.ledger.ledger import Ledger
 
 
 def ledger_label(analysis: Analysis, ledger: Ledger) -> str:
-    """Return the ledger's name within its analysis: `GPU 0`, `GPU 1, process 4711`, `process 12, at 1.200 s`."""
-    same_device = [x for x in analysis.ledgers if x.device == ledger.device and _window(x) == _window(ledger)]
-    if ledger.device is None:
+    """Return the ledger's name within its analysis: `GPU 0`, `GPU 1, process 4711`, `process 12, at 1.200 s`.
+
+    GPUs go by their physical numbers.
+    """
+    same_gpu = [x for x in analysis.ledgers if x.gpu == ledger.gpu and _window(x) == _window(ledger)]
+    if ledger.gpu is None:
         label = f"process {ledger.pid}"
-    elif len(same_device) > 1:
-        label = f"GPU {ledger.device}, process {ledger.pid}"
+    elif len(same_gpu) > 1:
+        label = f"GPU {ledger.gpu}, process {ledger.pid}"
     else:
-        label = f"GPU {ledger.device}"
+        label = f"GPU {ledger.gpu}"
     return f"{label}, at {units.ns(ledger.window.start_ns)}" if ledger.window else label
 
 

@@ -16,8 +16,8 @@ from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 
 JSON_ORDER = [
-    *("api_summary", "kernel_summary", "memory_time_summary", "memory_size_summary", "launches"),
-    *("nvtx_summary", "nvtx_gpu_projection", "osrt_summary", "graph_replays", "anomalies"),
+    *("api_summary", "kernel_families", "kernel_summary", "memory_time_summary", "memory_size_summary", "launches"),
+    *("nvtx_groups", "nvtx_summary", "nvtx_gpu_projection", "osrt_summary", "graph_replays", "anomalies"),
 ]
 FAR = Window("w", 10**9, 10**9 + 1)
 

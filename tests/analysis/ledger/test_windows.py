@@ -54,7 +54,7 @@ def test_times_carry_a_unit_and_are_exact(build: TraceBuilder, spec: str, ends: 
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("5:9", "is none of cuda, nvtx, capture, nvtx:NAME, or START:END"),
+        ("5:9", "is none of cuda, nvtx, capture, steady, nvtx:NAME, or START:END"),
         ("sometimes", "is none of"),
         ("1s:2s", r"outside the trace; it has cuda \(0ns:10000ns\)"),
         ("5us:5us", "is empty"),

@@ -125,8 +125,8 @@ def test_a_program_on_the_cpu_has_one_account_and_a_line_for_the_others() -> Non
 
 
 def test_ranges_are_shown_where_there_are_no_cuda_calls() -> None:
-    ranges = usual().tables["nvtx_summary"]
-    assert "NVTX ranges" in printed(replace(cpu_run(), tables={"nvtx_summary": ranges}))
+    ranges = usual().tables["nvtx_groups"]
+    assert "NVTX ranges" in printed(replace(cpu_run(), tables={"nvtx_groups": ranges}))
     assert "NVTX ranges" not in printed(usual())
 
 

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from builders import TraceBuilder
 from gpu_use import only_activity, whole
+from shared_traces import CASES, needs_shared_traces
 from wallsplit.ledger.ledger import Window
-from wallsplit.model import Model
+from wallsplit.model import Model, load
+from wallsplit.trace import Trace
 from wallsplit.why.launch import Launch, launch, table
 from wallsplit.why.spread import Spread, median, spread
+from wallsplit.words.gpu_use import full_queue_note
 
 US = 1_000
 
@@ -88,6 +91,14 @@ def test_a_launch_with_room_in_the_queue_or_that_is_quick_did_not_wait(
     build: TraceBuilder, pending: int, slow: int
 ) -> None:
     assert queue_of(build, pending, slow).backpressure.count == 0
+
+
+@needs_shared_traces
+def test_launches_of_ten_milliseconds_into_a_queue_of_a_thousand_are_explained() -> None:
+    """The GPU is busy meanwhile: the host is ahead, and nothing is lost."""
+    model = load(Trace.open(CASES["18_launch_queue_full"]))
+    (note,) = full_queue_note(10, launches(model).backpressure, whole(model).wall_ns)
+    assert "launch queue was full (about 1,000 operations pending)" in note.text
 
 
 def test_kernels_shorter_than_their_calls_and_than_10_us_are_small(build: TraceBuilder) -> None:

@@ -12,6 +12,7 @@ from wallsplit.report.sections.kernels import kernels
 from wallsplit.report.sections.launches import launches
 from wallsplit.report.sections.ledger import ledger
 from wallsplit.report.sections.memory import memory
+from wallsplit.report.sections.messages import messages
 from wallsplit.report.sections.nvtx import nvtx, nvtx_projection
 from wallsplit.report.sections.osrt import osrt
 from wallsplit.report.sections.reading import reading
@@ -35,6 +36,7 @@ SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
     graph_replays,
     anomalies,
     further_remarks,
+    messages,
     assumptions,
     reading,
 )

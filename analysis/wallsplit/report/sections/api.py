@@ -23,13 +23,13 @@ _STATISTICS_COLUMNS = tuple(Column(title, "ns", "") for title in ("avg", "median
 _STATISTICS = ("avg_ns", "med_ns", "min_ns", "max_ns")
 _EXPLANATION = (
     "nsys total adds up the calls. Union counts each instant once, on the threads that drive the GPU, inside the "
-    "window. Hidden is the part of it during which the GPU worked; exposed is the rest. Hidden synchronisation is "
-    "waiting for useful work."
+    "window. Hidden is the part of it during which the GPU worked for the ledger's process; exposed is the rest. "
+    "Hidden synchronisation is waiting for useful work."
 )
 _BOOKED_AS = {
     "setup": (
-        "as setup if it lasts 1 ms or more before the first GPU operation, because CUDA initialises itself inside "
-        "whatever call comes first"
+        "as setup if it lasts 1 ms or more and CUDA creates a context in it, or loads the code of a kernel or graph "
+        "that is launched for the first time"
     ),
     "graph_build": "as graph_build if it is made while a CUDA graph is captured",
 }

@@ -42,7 +42,7 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
     if len(pairs) > MOST:
         told = f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."
         blocks.append(Paragraph(told, essential=True))
-    if analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis.ledgers)):
+    if analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis)):
         blocks.append(Paragraph(said, essential=True))
     return Section("arithmetic", "Arithmetic against overhead", tuple(blocks))
 
@@ -63,12 +63,12 @@ def in_words(ledger: Ledger, one: LedgerArithmetic) -> str:
     return f"{said}: {_overhead_in_words(work)}.{_utilisation(ledger, work)}"
 
 
-def nvidia_smi(nvml: NvmlSummary, ledgers: tuple[Ledger, ...]) -> str | None:
+def nvidia_smi(nvml: NvmlSummary, analysis: Analysis) -> str | None:
     """Return what nvidia-smi would have said beside what the trace says; None without a sample in the window."""
     sentences = []
     if nvml.gpu_ratio is not None:
-        active = [x.kernel_active_ratio for x in ledgers if x.kernel_active_ratio is not None]
-        least = "≥ " if any(x.gpu_complete is False for x in ledgers if x.device is not None) else ""
+        active = analysis.gpus["kernel_active_ratio"].drop_nulls().to_list()
+        least = "≥ " if any(x.gpu_complete is False for x in analysis.ledgers if x.gpu is not None) else ""
         gpus = f" of {nvml.device_count} GPUs" if nvml.device_count > 1 else ""
         trace = f"; kernel_active_ratio {least}{units.ratio(sum(active) / len(active))}" if active else ""
         samples = f"mean of {units.count(nvml.sample_count)} sample{'s' if nvml.sample_count != 1 else ''}{gpus}"
@@ -120,9 +120,8 @@ def _utilisation(ledger: Ledger, work: Work) -> str:
     if work.flop_utilisation is not None:
         parts.append(f"FLOP utilisation {units.fine_ratio(work.flop_utilisation)} of peak over the wall time")
     if ledger.kernel_active_ratio is not None:
-        parts.append(
-            f"kernels active {units.ratio(ledger.kernel_active_ratio)} of it (the analogue of what nvidia-smi shows)"
-        )
+        alike = "of this process" if ledger.accounts["gpu.other"] else "the analogue of what nvidia-smi shows"
+        parts.append(f"kernels active {units.ratio(ledger.kernel_active_ratio)} of it ({alike})")
     if ledger.busy_ratio is not None:
         parts.append(f"GPU busy {units.ratio(ledger.busy_ratio)}")
     return f" {', '.join(parts)}." if parts else ""

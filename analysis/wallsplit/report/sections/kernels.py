@@ -1,11 +1,23 @@
-"""Kernels by name."""
+"""Kernels by name, below the kinds of work they do."""
 
 from wallsplit.analysis import Analysis
 from wallsplit.report.document import Section
 from wallsplit.report.sections.summaries import STATISTICS, Shown, summary
 
+_FAMILIES = (
+    Shown("family", "family"),
+    Shown("total_ns", "total", "ns"),
+    Shown("share_ratio", "of listed", "ratio"),
+    Shown("count", "count", "count"),
+    Shown("kernels", "kernels", "count"),
+)
+_KERNELS = (Shown("label", "kernel", whole="name"), *STATISTICS)
+
 
 def kernels(analysis: Analysis, top: int) -> Section | None:
-    """Return the kernels, the longest total first."""
-    shown = (Shown("name", "kernel"), *STATISTICS)
-    return summary("kernel_summary", "Kernels", analysis, "Kernels by total time on the GPU", shown, top)
+    """Return the families of kernels and the kernels, the longest total first."""
+    section = summary("kernel_summary", "Kernels", analysis, "Kernels by total time on the GPU", _KERNELS, top)
+    families = summary("kernel_families", "Kernels", analysis, "Kernels by the kind of work", _FAMILIES, top)
+    if section is None or families is None:
+        return section
+    return Section(section.key, section.title, (*families.blocks, *section.blocks))

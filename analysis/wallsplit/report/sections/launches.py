@@ -5,7 +5,7 @@ from wallsplit.report.document import Paragraph, Section
 from wallsplit.report.sections.summaries import Shown, summary
 
 _SHOWN = (
-    Shown("kernel_name", "kernel"),
+    Shown("kernel_label", "kernel", whole="kernel_name"),
     Shown("api_name", "call"),
     Shown("count", "count", "count"),
     Shown("api_med_ns", "call median", "ns"),

@@ -4,6 +4,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.report.document import Paragraph, Section
 from wallsplit.report.sections.summaries import STATISTICS, Shown, summary
 
+_GROUP = (Shown("group", "range"), Shown("style", "style"))
 _RANGE = (Shown("range", "range"), Shown("style", "style"))
 _PROJECTED = (
     *_RANGE,
@@ -23,9 +24,9 @@ _EXPLANATION = (
 
 
 def nvtx(analysis: Analysis, top: int) -> Section | None:
-    """Return the NVTX ranges by their time on the host."""
-    shown = (*_RANGE, *STATISTICS)
-    return summary("nvtx_summary", "NVTX ranges", analysis, "NVTX ranges by time on the host", shown, top)
+    """Return the NVTX ranges by their time on the host, those that differ in a number only taken together."""
+    shown = (*_GROUP, *STATISTICS)
+    return summary("nvtx_groups", "NVTX ranges", analysis, "NVTX ranges by time on the host", shown, top)
 
 
 def nvtx_projection(analysis: Analysis, top: int) -> Section | None:

@@ -32,8 +32,8 @@ def all_notes(analysis: Analysis) -> tuple[Note, ...]:
     notes = _gravest_first(analysis)
     if not analysis.reconstructed:
         return notes
-    listed = (Note("info", f"Assumption: {text}") for text in analysis.assumptions)
-    return (Note("warning", BANNER), *notes, *listed)
+    listed = (Note("assumption", "info", f"Assumption: {text}") for text in analysis.assumptions)
+    return (Note("reconstructed", "warning", BANNER), *notes, *listed)
 
 
 def _gravest_first(analysis: Analysis) -> tuple[Note, ...]:

@@ -15,7 +15,7 @@ def run(analysis: Analysis, _top: int) -> Section | None:
         return None
     facts = (*_program(analysis.run), *_clock(analysis.run), *_machine(analysis.run))
     blocks: list[Block] = [Facts(tuple(fact for fact in facts if fact.value is not None))]
-    if analysis.arithmetic is None and analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis.ledgers)):
+    if analysis.arithmetic is None and analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis)):
         blocks.append(Paragraph(said))  # else it stands beside the arithmetic
     return Section("run", "The run", tuple(blocks))
 

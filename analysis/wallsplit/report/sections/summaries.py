@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from wallsplit.analysis import Analysis
-from wallsplit.report.document import AtLeast, Cell, Column, Kind, Paragraph, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Kind, Label, Paragraph, Section, Table
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Shown:
     title: str
     kind: Kind = "text"
     null: str = "–"
+    whole: str | None = None
+    """The column whose text this one is short for."""
 
 
 STATISTICS = (
@@ -31,7 +33,14 @@ STATISTICS = (
 )
 
 
-_OF_THE_GPU = ("kernel_summary", "memory_time_summary", "memory_size_summary", "nvtx_gpu_projection", "graph_replays")
+_OF_THE_GPU = (
+    "kernel_families",
+    "kernel_summary",
+    "memory_time_summary",
+    "memory_size_summary",
+    "nvtx_gpu_projection",
+    "graph_replays",
+)
 _LOWER_BOUNDS = ("total_ns", "total_bytes", "count", "gpu_op_count", "projected_total_ns")
 """Columns of these tables that can but grow with what was not recorded."""
 
@@ -58,11 +67,17 @@ def table(
     """Return the first `top` rows of a frame as a table; the columns `lower_bounds` say so."""
     columns = tuple(Column(s.title, s.kind, s.null) for s in shown)
     bounded = [s.source in lower_bounds for s in shown]
-    rows = tuple(
-        tuple(_at_least(cell) if bound else cell for cell, bound in zip(row, bounded, strict=True))
-        for row in frame.head(top).select(s.source for s in shown).rows()
-    )
+    listed = frame.head(top)
+    cells = [_column(listed, s, at_least=bound) for s, bound in zip(shown, bounded, strict=True)]
+    rows = tuple(zip(*cells, strict=True))
     return Table(caption, columns, rows, frame.height)
+
+
+def _column(frame: pl.DataFrame, shown: Shown, *, at_least: bool) -> list[Cell]:
+    column = frame[shown.source].to_list()
+    if shown.whole is not None:
+        return [Label(text, whole) for text, whole in zip(column, frame[shown.whole], strict=True)]
+    return [_at_least(cell) for cell in column] if at_least else column
 
 
 def _at_least(number: int | None) -> Cell:
