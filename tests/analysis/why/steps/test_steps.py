@@ -18,8 +18,8 @@ from wallsplit.errors import LedgerError
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Window
-from wallsplit.ledger.windows import default_window
 from wallsplit.ledger.timeline import accounts_between
+from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model
 from wallsplit.pipeline import examine
 from wallsplit.why.steps import Steps, steps, summary
