@@ -1,10 +1,14 @@
 """Imports point one way: scripts → workloads → analysis, and inside the analysis from the report down to the trace."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from wallsplit import schema
+from wallsplit.trace.raw import MARKS_OF_NVPROF, TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
@@ -101,3 +105,21 @@ def test_the_library_runs_no_program_and_prints_nothing() -> None:
         assert not names & {"subprocess", "click"}, path
         calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
         assert not [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"], path
+
+
+def words_of_texts(path: Path) -> Iterator[str]:
+    """Yield the words of every text in a source file, docstrings included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"\w+", node.value)
+
+
+def test_names_of_nsys_occur_in_trace_and_model_only() -> None:
+    """Those that are words of their own, such as `start`, may mean anything; so may those of frames in schema.py."""
+    aliases = {alias.name for table in TABLES for alias in table.aliases.values()}
+    every = aliases | {name for table in TABLES for name in (*table.names, *table.columns)}
+    of_nsys = {name for name in every | MARKS_OF_NVPROF if not name.islower() and not hasattr(schema, name)}
+    rooms = [ROOT / "analysis" / "wallsplit" / room for room in ("trace", "model")]
+    elsewhere = (p for package in PACKAGES for p in sources(package) if not any(map(p.is_relative_to, rooms)))
+    found = [(path.relative_to(ROOT), word) for path in elsewhere for word in words_of_texts(path) if word in of_nsys]
+    assert found == []

@@ -1,67 +1,63 @@
 """What a capture brought home, read from its export right after it was made: NVTX ranges, epochs, duration."""
 
-import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wallsplit.errors import CaptureError
+from wallsplit.errors import CaptureError, TraceError
 from wallsplit_scripts.nsys import parse_version
 
-_RANGES = "(59, 60, 70, 71)"  # eventType: push/pop and start/end ranges, of the process and of the thread
+if TYPE_CHECKING:
+    import polars as pl
+
+    from wallsplit.trace import Trace
+
 NVTX_PAYLOADS_SINCE = (0, 2, 12)  # nvtx pushes ranges through NVTX' payload extension …
 NSYS_PAYLOADS_SINCE = (2024, 1)  # … whose present form nsys 2023.4 drops without a word
 
 
 def nvtx_ranges(export: Path, names: Iterable[str] | None = None) -> int:
-    """How many finished NVTX ranges the export holds, of those names or of any.
+    """Return how many finished NVTX ranges the export holds, of those names or of any.
 
     Raises:
         CaptureError: the export cannot be read.
     """
-    chosen = None if names is None else list(names)
-    where = "" if chosen is None else f"AND coalesce(text, value) IN ({', '.join('?' * len(chosen))})"
-    rows = _query(
-        export,
-        "NVTX_EVENTS",
-        "SELECT count(*) FROM NVTX_EVENTS LEFT JOIN StringIds ON StringIds.id = textId "  # noqa: S608 - constants
-        f"WHERE eventType IN {_RANGES} AND end IS NOT NULL {where}",
-        chosen or (),
-    )
-    return rows[0][0] if rows else 0
+    with _opened(export) as trace:
+        ranges = _ranges(trace)
+    return ranges.height if names is None else int(ranges["range"].is_in(list(names)).sum())
 
 
 def epochs_utc(export: Path) -> list[tuple[int, int]]:
-    """Start and end of the NVTX ranges named "epoch", in ns of UTC, in order; empty where the export cannot tell.
+    """Return start and end of the NVTX ranges named "epoch", in ns of UTC, in order; none where that is not recorded.
 
     Raises:
         CaptureError: the export cannot be read.
     """
-    origin = _query(
-        export, "TARGET_INFO_SESSION_START_TIME", "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", ()
-    )
-    rows = _query(
-        export,
-        "NVTX_EVENTS",
-        "SELECT start, end FROM NVTX_EVENTS LEFT JOIN StringIds ON StringIds.id = textId "  # noqa: S608 - constants
-        f"WHERE eventType IN {_RANGES} AND end IS NOT NULL AND coalesce(text, value) = 'epoch' ORDER BY start",
-        (),
-    )
-    return [(origin[0][0] + start, origin[0][0] + end) for start, end in rows] if origin else []
+    from wallsplit.model.capture import capture
+
+    with _opened(export) as trace:
+        origin, ranges = capture(trace).start_utc_ns, _ranges(trace)
+    if origin is None:
+        return []
+    epochs = ranges.filter(ranges["range"] == "epoch").sort("start")
+    return [(origin + start, origin + end) for start, end in epochs.select("start", "end").iter_rows()]
 
 
 def capture_ns(export: Path) -> int | None:
-    """How long nsys recorded the program, start of the process included, in ns.
+    """Return how long nsys recorded the program, start of the process included, in ns; None where it does not say.
 
     Raises:
         CaptureError: the export cannot be read.
     """
-    rows = _query(export, "ANALYSIS_DETAILS", "SELECT duration FROM ANALYSIS_DETAILS", ())
-    return rows[0][0] if rows else None
+    from wallsplit.model.capture import capture
+
+    with _opened(export) as trace:
+        return capture(trace).duration_ns
 
 
 def why_no_ranges(nvtx_version: str | None, nsys_version: Sequence[int]) -> str | None:
-    """Why this nsys records no NVTX ranges of this Python package `nvtx`, and what to do; None where it should."""
+    """Return why this nsys records no NVTX ranges of this package `nvtx`, and what to do; None where it should."""
     if nvtx_version is None:
         return "the Python package nvtx is missing: pip install 'nvtx<0.2.12'"
     if parse_version(nvtx_version) >= NVTX_PAYLOADS_SINCE and tuple(nsys_version) < NSYS_PAYLOADS_SINCE:
@@ -73,15 +69,19 @@ def why_no_ranges(nvtx_version: str | None, nsys_version: Sequence[int]) -> str 
     return None
 
 
-def _query(export: Path, table: str, query: str, values: Sequence[str]) -> list[tuple[int, ...]]:
-    """The rows; none where nsys made no such table because it had nothing for it."""
-    uri = f"{export.absolute().as_uri()}?mode=ro&immutable=1"
+@contextmanager
+def _opened(export: Path) -> "Iterator[Trace]":
+    from wallsplit.trace import Trace
+
     try:
-        with closing(sqlite3.connect(uri, uri=True)) as database:
-            if not database.execute(
-                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
-            ).fetchone():
-                return []
-            return database.execute(query, values).fetchall()
-    except sqlite3.Error as error:
-        raise CaptureError(f"{export}: the export just made cannot be read ({error}); capture again") from error
+        yield Trace.open(export)
+    except TraceError as error:
+        raise CaptureError(f"the export just made cannot be read: {error}") from error
+
+
+def _ranges(trace: "Trace") -> "pl.DataFrame":
+    """Return start, end (ns) and name of the finished NVTX ranges."""
+    from wallsplit.model.model import load_nvtx
+
+    ranges, names = load_nvtx(trace)
+    return ranges.select("start", "end", names.text(ranges["range"]))

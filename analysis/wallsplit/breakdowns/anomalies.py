@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
@@ -112,3 +113,6 @@ def _shared_correlation_ids(calls: pl.DataFrame, correlation: Correlation) -> It
 def _unusable_rows(model: Model) -> Iterator[Found]:
     for table, count in sorted(model.unusable_rows.items()):
         yield "unusable_rows", count, f"rows of {table} with a missing or reversed end or an impossible time"
+
+
+TABLE = Breakdown("anomalies", "Anomalies", ANOMALIES, compute)

@@ -2,9 +2,11 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import API_SUMMARY
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -13,3 +15,6 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     summary = with_share(summarise(calls, ["name", "api_class"], DURATION, "ns"))
     named = summary.with_columns(model.names.text(summary["name"]), pl.col("api_class").cast(pl.String).alias("class"))
     return largest_first(named, "total_ns", "name")
+
+
+TABLE = Breakdown("api_summary", "CUDA API calls", API_SUMMARY, compute)

@@ -2,10 +2,12 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, with_share
 from wallsplit.kernel_names.families import family
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import KERNEL_FAMILIES
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -29,3 +31,6 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         )
     )
     return largest_first(with_share(summary), "total_ns", "family")
+
+
+TABLE = Breakdown("kernel_families", "Kernels", KERNEL_FAMILIES, compute, lower_bounds=("total_ns", "count"))

@@ -2,10 +2,12 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import KERNEL_SUMMARY
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -13,3 +15,6 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     summary = with_share(summarise(overlapping(model.kernels, window), ["name"], DURATION, "ns"))
     named = summary.with_columns(label_of(model, summary["name"]), model.names.text(summary["name"]))
     return largest_first(named, "total_ns", "name")
+
+
+TABLE = Breakdown("kernel_summary", "Kernels", KERNEL_SUMMARY, compute, lower_bounds=("total_ns", "count"))

@@ -2,10 +2,12 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import largest_first, overlapping, statistics_of
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import LAUNCHES
 
 KEYS = ["pid", "tid", "device", "api_name", "kernel_name"]
 
@@ -52,3 +54,12 @@ def launched_kernels(model: Model) -> pl.DataFrame:
         pl.col("tid") & 0xFFFFFF,
         end=pl.max_horizontal("call_end", "kernel_end"),
     )
+
+
+TABLE = Breakdown(
+    "launches",
+    "Launches",
+    LAUNCHES,
+    compute,
+    needs=("kernels.correlation_id", "api_calls.correlation_id"),
+)

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 from wallsplit.schema import NSYS_MESSAGES
 
 SEVERITIES = {1: "info", 2: "warning", 3: "error"}
-"""By DIAGNOSTIC_EVENT's number; what nsys adds beside them (verbose, unknown) is `other`."""
+"""By the number in the trace; what nsys adds beside them (verbose, unknown) is `other`."""
 
 _NOTHING_CAME = (r"^No (.+) events collected", r"^(.+) profiling might have not been started correctly")
 """Messages that a row of what they name refutes."""
@@ -59,3 +60,6 @@ def _own_processes(model: Model) -> set[int]:
 
 def _processes(*frames: pl.DataFrame) -> set[int]:
     return {int(pid) for frame in frames for pid in frame["pid"].unique()}
+
+
+TABLE = Breakdown("nsys_messages", "Messages of nsys", NSYS_MESSAGES, compute)

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
@@ -11,6 +12,7 @@ from wallsplit.breakdowns.statistics import DURATION, overlapping, statistics_of
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
+from wallsplit.schema import NVTX_GPU_PROJECTION
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -86,3 +88,14 @@ def counted_once(work: Numbers, calls: Calls) -> Calls:
     kept = rows.filter((end < earliest_later_end).fill_null(True))
     pairs = kept.with_columns(end.shift(-1).over(same), operations=-pl.col("operations")).drop_nulls("end")
     return Calls(*(column.to_numpy() for column in pl.concat([kept, pairs]).drop("work")))
+
+
+TABLE = Breakdown(
+    "nvtx_gpu_projection",
+    "NVTX ranges on the GPU",
+    NVTX_GPU_PROJECTION,
+    compute,
+    needs=("api_calls.correlation_id",),
+    lower_bounds=("count", "gpu_op_count", "projected_total_ns"),
+    listed=10_000,
+)

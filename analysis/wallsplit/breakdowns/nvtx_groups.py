@@ -2,10 +2,12 @@
 
 import polars as pl
 
+from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.range_groups import grouped
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
+from wallsplit.schema import NVTX_GROUPS
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -23,3 +25,6 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     summary = with_share(summarise(rows, by, DURATION, "ns")).join(names, on=by)
     named = summary.with_columns(pl.col("group", "style").cast(pl.String))
     return largest_first(named, "total_ns", "group", "style")
+
+
+TABLE = Breakdown("nvtx_groups", "NVTX ranges", NVTX_GROUPS, compute)

@@ -29,9 +29,8 @@ class Capture:
 
 def capture(trace: Trace) -> Capture:
     """Return the metadata of the export."""
-    table = "META_DATA_EXPORT" if trace.has("META_DATA_EXPORT") else "EXPORT_META_DATA"
-    rows = trace.scan(table, ["name", "value"]).select(pl.col("name", "value").cast(pl.String)).drop_nulls().collect()
-    values = dict(rows.iter_rows())
+    pairs = trace.scan("META_DATA_EXPORT", ["name", "value"]).select(pl.col("name", "value").cast(pl.String))
+    values = dict(pairs.drop_nulls().collect().iter_rows())
     durations = trace.scan("ANALYSIS_DETAILS", ["duration"]).drop_nulls().collect()["duration"]
     starts = trace.scan("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]).drop_nulls().collect()["utcEpochNs"]
     return Capture(

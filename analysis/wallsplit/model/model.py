@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from wallsplit.model.api_calls import TABLE as CALLS
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
 from wallsplit.model.gpu_metrics import gpu_metrics
 from wallsplit.model.gpus import gpus, memory_of_gpus, physical_gpus
 from wallsplit.model.graph_replays import graph_replays
+from wallsplit.model.kernels import TABLE as KERNELS
 from wallsplit.model.kernels import kernels
 from wallsplit.model.memory_events import memory_events
 from wallsplit.model.memory_ops import COPIES, SETS, memory_ops
@@ -22,6 +24,7 @@ from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
+from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
 from wallsplit.schema import (
     ApiCalls,
@@ -42,6 +45,13 @@ from wallsplit.schema import (
     Synchronizations,
 )
 from wallsplit.trace import Trace
+
+OPTIONAL = {
+    "kernels.correlation_id": [(KERNELS, "correlationId")],
+    "api_calls.correlation_id": [(CALLS, "correlationId")],
+    "memory_ops.bytes": [(COPIES, "bytes"), (SETS, "bytes")],
+}
+"""Columns of the frames that a table of the analysis may need and an export may lack, and where they come from."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +85,10 @@ class Model:
     capture: Capture
     unusable_rows: dict[str, int]
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
-    missing: frozenset[str] = frozenset()
-    """Tables of the analysis (names as in BREAKDOWNS) that this trace's columns cannot give."""
+    lacking: frozenset[str] = frozenset()
+    """Columns, as `frame.column`, that say nothing because the export lacks them though it has the rows (OPTIONAL)."""
+    samples: CpuSamples | None = None
+    """What the CPUs executed, sampled; None where nsys took no samples."""
     memory_of_gpus: dict[int, int] = field(default_factory=dict)
     """Bytes of each physical GPU that the export describes, in use or not."""
     not_used: tuple[NotUsedTable, ...] = ()
@@ -127,6 +139,7 @@ def load(trace: Trace) -> Model:
     replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
+    samples = cpu_samples(raw, names)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     physical = physical_gpus(trace)
     used = _devices(*gpu_rows)
@@ -152,12 +165,24 @@ def load(trace: Trace) -> Model:
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
-        missing=_missing(trace),
+        lacking=_lacking(trace),
+        samples=samples,
         memory_of_gpus=memory_of_gpus(trace),
         not_used=not_used(trace),  # last: when all that is read has been scanned
     )
     trace.check_unchanged()
     return model
+
+
+def load_nvtx(trace: Trace) -> tuple[NvtxRanges, Names]:
+    """Return the NVTX ranges of a trace alone, and the names they refer to.
+
+    Raises:
+        TraceError: the file is damaged.
+    """
+    names = NameTable.of(trace)
+    ranges = nvtx(RawRows(trace), names)
+    return ranges, names.freeze()
 
 
 def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
@@ -182,15 +207,9 @@ def _distinct(column: str, *frames: pl.DataFrame) -> list[int]:
     return sorted({int(value) for frame in frames for value in frame[column].unique()})
 
 
-def _missing(trace: Trace) -> frozenset[str]:
-    """Return the analysis tables whose raw columns the export lacks though it has the rows."""
-    needs = {
-        "memory_size_summary": [(COPIES, "bytes"), (SETS, "bytes")],
-        "launches": [("CUPTI_ACTIVITY_KIND_KERNEL", "correlationId"), ("CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId")],
-        "nvtx_gpu_projection": [("CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId")],
-    }
+def _lacking(trace: Trace) -> frozenset[str]:
     return frozenset(
-        name
-        for name, columns in needs.items()
-        if any(trace.has(table) and not trace.has(table, column) for table, column in columns)
+        column
+        for column, sources in OPTIONAL.items()
+        if any(trace.has(table) and not trace.has(table, raw_column) for table, raw_column in sources)
     )

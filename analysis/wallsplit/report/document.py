@@ -54,6 +54,8 @@ class Column:
     """What stands for None."""
     bar: bool = False
     """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`."""
+    brief: bool = False
+    """Shown even where there is room for few columns."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ class Table:
     group_rows: frozenset[int] = frozenset()
     """Rows that head the rows below them."""
     colours: tuple[str, ...] = ()
+    essential: bool = False
+    """Shown, with its brief columns, even where there is room for little."""
+    folded_by: int | None = None
+    """The column whose zeros and nulls say nothing: where there is room for little, such rows are only named below."""
 
     @property
     def full_caption(self) -> str:

@@ -10,6 +10,7 @@ from wallsplit import __version__
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure, Outcome
 from wallsplit.arithmetic.work import LedgerArithmetic, Work
+from wallsplit.breakdowns import BREAKDOWNS
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.report.explanation_json import explanation
@@ -17,25 +18,7 @@ from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
 SCHEMA_VERSION = 2
-TABLES = (
-    "api_summary",
-    "kernel_families",
-    "kernel_summary",
-    "memory_time_summary",
-    "memory_size_summary",
-    "launches",
-    "nvtx_groups",
-    "nvtx_summary",
-    "nvtx_gpu_projection",
-    "osrt_summary",
-    "graph_replays",
-    "anomalies",
-)
-"""The tables of every trace, in the document's order; a table of the analysis that is not here comes after them."""
-
-LISTED = {"nvtx_summary": 10_000, "nvtx_gpu_projection": 10_000}
-"""Tables of which the document has the first rows, by total time, and `<table>_rows_total`: a program that numbers its
-ranges makes as many rows as it has ranges. `wallsplit analyze --tables` writes them whole."""
+LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
 def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -72,7 +55,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 
 def _trace(analysis: Analysis) -> dict[str, Any]:
-    names = (*TABLES, *(name for name in analysis.tables if name not in TABLES))
+    known = [breakdown.name for breakdown in BREAKDOWNS]
+    names = (*known, *(name for name in analysis.tables if name not in known))
     return {
         "path": _path(analysis.path),
         "size_bytes": analysis.size_bytes,

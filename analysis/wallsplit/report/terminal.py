@@ -8,7 +8,7 @@ from rich.constrain import Constrain
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wallsplit.accounts import CUDA_ACCOUNTS, GPU_ACCOUNTS, PARTS
+from wallsplit.accounts import ACCOUNTS, PARTS
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Remarks, Report, Section, Table
@@ -18,13 +18,6 @@ from wallsplit.units import apportion, ns
 WIDTH = 80
 """Columns used at most: long lines are hard to read on a wide terminal, too."""
 
-_COLUMNS = {  # what fits of the tables of a section; the first column takes the room that is left
-    "ledger": ("account", "time", "of wall"),
-    "arithmetic": ("of one", "wall", "GPU work, measured", "arithmetic, modelled"),
-    "api": ("class and call", "calls", "nsys total", "hidden", "exposed"),
-    "kernel_summary": ("kernel", "total", "of listed", "count", "median"),
-    "nvtx_groups": ("range", "total", "count", "median", "max"),
-}
 _GLYPHS = {part.key: part.glyph for part in PARTS}
 _ASCII_GLYPHS = {part.key: part.ascii_glyph for part in PARTS}
 _STYLES = {part.key: part.terminal for part in PARTS}
@@ -57,24 +50,21 @@ class _Renderer:
         parts += ["", self.text(report.headline, "bold"), ""]
         if report.figure and report.figure.bars:
             parts += [*self.bars(report.figure.bars), ""]
-        has_calls = any(section.key == "api" for section in report.sections)
         for section in report.sections:
-            if section.key != "nvtx_groups" or not has_calls:  # all there is to see of a program on the CPU
-                parts += self.section(section)
+            parts += self.section(section)
         return Group(*parts)
 
     def section(self, section: Section) -> list[RenderableType]:
-        if section.key in ("notes", "further_notes"):
-            remarks = (block for block in section.blocks if isinstance(block, Remarks))
-            notes = [note for block in remarks for note in block.notes]
-            return [*(self.note(*_LEVELS[note.level], note.text) for note in notes), ""]
         parts: list[RenderableType] = []
-        for block in section.blocks if section.key in _COLUMNS else ():
-            if isinstance(block, Table) and block.columns[0].title == _COLUMNS[section.key][0]:
-                kept, folded = _without_idle_accounts(block) if section.key == "ledger" else (block, [])
-                parts += [*self.table(kept, _COLUMNS[section.key]), *map(self.text, folded)]
-            elif isinstance(block, Paragraph) and block.essential:
-                parts += [self.text(block.text), ""]
+        for block in section.blocks:
+            match block:
+                case Remarks():
+                    parts += [*(self.note(*_LEVELS[note.level], note.text) for note in block.notes), ""]
+                case Table(essential=True):
+                    kept, folded = _folded(block)
+                    parts += [*self.table(kept), *map(self.text, folded)]
+                case Paragraph(essential=True):
+                    parts += [self.text(block.text), ""]
         return parts
 
     def text(self, text: str, style: str = "") -> Text:
@@ -120,8 +110,9 @@ class _Renderer:
         percent = bar.percents[bar.segments.index(entry)]
         return f"{entry.bound}{percent} %".rjust(11) + f"{entry.bound}{ns(entry.value_ns)}".rjust(14)
 
-    def table(self, table: Table, titles: tuple[str, ...]) -> list[RenderableType]:
-        kept = [i for i, column in enumerate(table.columns) if column.title in titles]
+    def table(self, table: Table) -> list[RenderableType]:
+        """Return the table's brief columns; the first takes the room that is left."""
+        kept = [i for i, column in enumerate(table.columns) if column.brief]
         columns = [table.columns[i] for i in kept]
         rows = [[self.cell(row[i], table.columns[i]) for i in kept] for row in table.rows]
         if table.group_rows:
@@ -166,16 +157,18 @@ class _Renderer:
         return Text(glyph * round(_BAR_WIDTH * (sort_key(cell) or 0) / 100), style=_STYLES.get(key, ""))
 
 
-def _without_idle_accounts(accounts: Table) -> tuple[Table, list[str]]:
-    """Return the accounts that took time, and a line for each reason for which others are left out."""
-    reasons = [_reason_to_fold(row[1]) for row in accounts.rows]
+def _folded(table: Table) -> tuple[Table, list[str]]:
+    """Return the rows that say something, and a line for each reason for which others are left out."""
+    if table.folded_by is None:
+        return table, []
+    reasons = [_reason_to_fold(row[table.folded_by]) for row in table.rows]
     kept = [i for i, reason in enumerate(reasons) if reason is None]
-    rows, colours = tuple(accounts.rows[i] for i in kept), tuple(accounts.colours[i] for i in kept)
+    rows, colours = tuple(table.rows[i] for i in kept), tuple(table.colours[i] for i in kept)
     lines = []
     for reason in ("At 0", "At ≥ 0", "Not measured"):
-        names = [str(row[0]) for row, why in zip(accounts.rows, reasons, strict=True) if why == reason]
+        names = [str(row[0]) for row, why in zip(table.rows, reasons, strict=True) if why == reason]
         lines += [f"{reason}: {', '.join(_grouped(names))}."] if names else []
-    return replace(accounts, rows=rows, colours=colours, total_rows=len(rows)), lines
+    return replace(table, rows=rows, colours=colours, total_rows=len(rows)), lines
 
 
 def _reason_to_fold(time: Cell) -> str | None:
@@ -188,7 +181,8 @@ def _reason_to_fold(time: Cell) -> str | None:
 
 def _grouped(names: list[str]) -> list[str]:
     """Return the names; `gpu.*` for all accounts of the GPU, `cuda.*` for all of CUDA."""
-    for group, accounts in (("cuda.*", CUDA_ACCOUNTS), ("gpu.*", GPU_ACCOUNTS)):
+    for group in ("cuda.", "gpu."):
+        accounts = [account for account in ACCOUNTS if account.startswith(group)]
         if set(accounts) <= set(names):
-            names = [group, *(name for name in names if name not in accounts)]
+            names = [f"{group}*", *(name for name in names if name not in accounts)]
     return names

@@ -1,7 +1,7 @@
 """What NVML (nvidia-smi's source) said during a run: samples kept as `<name>.nvml.csv`, and the energy they add up to.
 
-The clock is UTC in ns since 1970. A trace's own clock starts at `utcEpochNs` of TARGET_INFO_SESSION_START_TIME, so
-`utc_ns - utcEpochNs` is a sample's place in the trace.
+The clock is UTC in ns since 1970. A trace's own clock starts at `Capture.start_utc_ns`, so `utc_ns - start_utc_ns` is a
+sample's place in the trace.
 """
 
 import csv

@@ -109,7 +109,7 @@ def _schema(file: Path) -> pl.Schema:
 
 
 def _column_type(raw: pl.DataType) -> pl.DataType | None:
-    """Return which of COLUMN_TYPES holds the values of a column, None for what nsys never writes (lists, dates …)."""
+    """Return which type holds the values of a column (see Source), None for what nsys never writes (lists, dates …)."""
     if raw.is_integer() or raw in (pl.Boolean, pl.Null):
         return pl.Int64()
     if raw.is_float():

@@ -5,16 +5,16 @@ from typing import Protocol
 
 import polars as pl
 
-COLUMN_TYPES = (pl.Int64(), pl.Float64(), pl.Categorical())
-"""Integers, reals, and text (interned: a column of texts costs four bytes a row)."""
-
 
 class Source(Protocol):
     """A container of raw nsys tables. Implementations never write beside their file."""
 
     format: str
     tables: dict[str, pl.Schema]
-    """Real tables only; column names as nsys writes them, types out of COLUMN_TYPES."""
+    """Real tables only; column names as nsys writes them, types Int64, Float64, or Categorical for text.
+
+    A column of interned texts costs four bytes a row.
+    """
 
     @property
     def size_bytes(self) -> int:

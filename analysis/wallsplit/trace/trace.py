@@ -9,47 +9,12 @@ from polars.io.plugins import register_io_source
 
 from wallsplit.errors import TraceError
 from wallsplit.trace.folder import FolderSource, export_suffix
+from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, raw_table
 from wallsplit.trace.source import Source
 from wallsplit.trace.sqlite import SqliteSource
 
-EVENT_TABLES = (
-    "CUPTI_ACTIVITY_KIND_KERNEL",
-    "CUPTI_ACTIVITY_KIND_RUNTIME",
-    "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "CUPTI_ACTIVITY_KIND_MEMSET",
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-    "NVTX_EVENTS",
-    "OSRT_API",
-    "MPI_P2P_EVENTS",
-    "MPI_START_WAIT_EVENTS",
-    "MPI_COLLECTIVES_EVENTS",
-    "MPI_OTHER_EVENTS",
-    "PROFILER_OVERHEAD",
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-    "CUDA_GPU_MEMORY_USAGE_EVENTS",
-    "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-    "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-    "GPU_METRICS",
-)
-INFORMATION_TABLES = (
-    "StringIds",
-    "ANALYSIS_DETAILS",
-    "META_DATA_EXPORT",
-    "EXPORT_META_DATA",
-    "TARGET_INFO_GPU",
-    "TARGET_INFO_CUDA_GPU",
-    "TARGET_INFO_CUDA_DEVICE",
-    "TARGET_INFO_GPU_METRICS",
-    "TARGET_INFO_SESSION_START_TIME",
-    "PROCESSES",
-    "DIAGNOSTIC_EVENT",
-)
-MARKS_OF_AN_EXPORT = (*EVENT_TABLES, "ANALYSIS_DETAILS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
-TEXT_COLUMNS = frozenset({"metricName", "name", "text", "value"})
-"""All other columns that are read hold whole numbers, whatever type whoever rewrote the table declared them with."""
 NO_RECORDING = ("ENUM_", "sqlite_")
 """How the names of tables begin that hold what codes mean, or belong to SQLite itself: nothing of a recording."""
-MARKS_OF_NVPROF = frozenset({"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "StringTable"})
 
 
 @dataclass(frozen=True)
@@ -77,35 +42,45 @@ class Trace:
         return self.source.format
 
     def has(self, table: str, *columns: str) -> bool:
-        """Return whether the trace has the table and all these columns of it."""
-        schema = self.source.tables.get(table)
-        return schema is not None and all(column in schema for column in columns)
+        """Return whether the trace has the table and all these columns of it, under whatever name."""
+        raw = raw_table(table)
+        name = self._name_of(raw)
+        return name is not None and all(column in self._columns(raw, name) for column in columns)
 
     def scan(self, table: str, columns: Sequence[str]) -> pl.LazyFrame:
-        """Return the columns of a raw table lazily; only those a query uses are read. Text is Categorical.
+        """Return columns of a raw table (names of trace/raw.py) lazily; only those a query uses are read.
 
-        A column the trace lacks is null throughout, a table it lacks has no rows: nothing there was measured.
+        Texts are Categorical, all else Int64. A column the trace lacks is null throughout, a table it lacks has no
+        rows: nothing there was measured.
 
         Raises:
+            LookupError: trace/raw.py lists no such table or column.
             TraceError: when it is collected, a column that should hold whole numbers holds something else.
         """
-        schema = self.source.tables.get(table, pl.Schema())
-        kinds = {name: schema[name] if name in TEXT_COLUMNS else pl.Int64() for name in columns if name in schema}
-        present = pl.Schema(kinds)
-        if not present:
-            return pl.LazyFrame(schema=dict.fromkeys(columns, pl.Int64()))
-        self._scanned.add(table)
+        raw = raw_table(table)
+        if unknown := set(columns) - set(raw.columns):
+            raise LookupError(f"trace/raw.py lists no column {', '.join(sorted(unknown))} of {table}")
+        name = self._name_of(raw)
+        there = {} if name is None else self._columns(raw, name)
+        kinds = {column: pl.Categorical() if column in raw.texts else pl.Int64() for column in columns}
+        present = pl.Schema({column: kind for column, kind in kinds.items() if column in there})
+        if name is None or not present:
+            return pl.LazyFrame(schema=kinds)
+        self._scanned.update(raw.names)
 
         def read(
             with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
         ) -> Iterator[pl.DataFrame]:
-            frame = self.source.read(table, with_columns if with_columns is not None else present.names())
-            frame = frame.with_columns(self._whole_numbers(table, c) for c in frame if c.dtype != present[c.name])
+            wanted = with_columns if with_columns is not None else present.names()
+            frame = self.source.read(name, [there[column].name for column in wanted])
+            read_columns = zip(wanted, frame.get_columns(), strict=True)
+            if wanted:
+                frame = pl.DataFrame([self._typed(name, s, there[c], present[c]).alias(c) for c, s in read_columns])
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if n_rows is None else frame.head(n_rows)
 
         lazy = register_io_source(read, schema=present, is_pure=True)
-        absent = [pl.lit(None, pl.Int64()).alias(name) for name in columns if name not in present]
+        absent = [pl.lit(None, kind).alias(column) for column, kind in kinds.items() if column not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
 
     def not_scanned(self) -> dict[str, int]:
@@ -121,6 +96,23 @@ class Trace:
         ]
         rows = {name: self.source.rows(name) for name in tables}
         return dict(sorted(((n, r) for n, r in rows.items() if r), key=lambda item: (-item[1], item[0])))
+
+    def _name_of(self, raw: RawTable) -> str | None:
+        """Return what this trace calls the table; None where it has none."""
+        return next((name for name in raw.names if name in self.source.tables), None)
+
+    def _columns(self, raw: RawTable, name: str) -> dict[str, Alias]:
+        """Return what this trace calls each column that it has."""
+        schema = self.source.tables[name]
+        named = {column: (Alias(column), raw.aliases.get(column, Alias(column))) for column in raw.columns}
+        there = {column: next((a for a in names if a.name in schema), None) for column, names in named.items()}
+        return {column: alias for column, alias in there.items() if alias}
+
+    def _typed(self, table: str, column: pl.Series, alias: Alias, kind: pl.DataType) -> pl.Series:
+        if kind == pl.Categorical():
+            return column if column.dtype == kind else column.cast(pl.String).cast(kind)
+        whole = column if column.dtype == kind else self._whole_numbers(table, column)
+        return whole if alias.factor == 1 else whole * alias.factor
 
     def _whole_numbers(self, table: str, column: pl.Series) -> pl.Series:
         """Return a column of reals or texts as Int64, as nsys writes it: tools that copy tables forget types."""
@@ -151,7 +143,7 @@ def _open_source(path: Path) -> Source:
 
 
 def _check_is_export(path: Path, source: SqliteSource) -> None:
-    hostile = sorted(source.impostors.intersection((*EVENT_TABLES, *INFORMATION_TABLES)))
+    hostile = sorted(source.impostors.intersection(name for table in TABLES for name in table.names))
     if hostile:
         raise TraceError(
             f"{path}: {hostile[0]} is a view or virtual table, where nsys writes a plain table; export the report again"

@@ -20,12 +20,13 @@ from wallsplit.ledger.booking import book
 from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
 from wallsplit.model.correlation import Correlation
+from wallsplit.model.samples import CpuSamples
 from wallsplit.trace import Trace
-from wallsplit.trace.trace import EVENT_TABLES, INFORMATION_TABLES
+from wallsplit.trace.raw import TABLES as RAW_TABLES
 from wallsplit_scripts import nsys
 
 SUFFIXES = {"parquetdir": ".parquet", "arrowdir": ".arrow"}
-TABLES = (*EVENT_TABLES, *INFORMATION_TABLES)
+TABLES = tuple(name for table in RAW_TABLES for name in table.names)
 every_type = pytest.mark.parametrize("kind", SUFFIXES)
 
 PROGRAM = """
@@ -78,10 +79,17 @@ def a_folder(tmp_path: Path, kind: str, name: str = "export") -> Path:
 
 
 def assert_same(found: Model, expected: Model) -> None:
-    for field in dataclasses.fields(Model):
+    assert_same_fields(found, expected)
+    assert ledgers(found) == ledgers(expected)
+
+
+def assert_same_fields(found: Model | CpuSamples, expected: Model | CpuSamples) -> None:
+    for field in dataclasses.fields(found):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(one, pl.DataFrame):
             assert_frame_equal(one, other)
+        elif isinstance(one, CpuSamples):
+            assert_same_fields(one, other)
         elif isinstance(one, Correlation):
             for numbers, expected_numbers in zip(
                 (one.calls, *one.operations), (other.calls, *other.operations), strict=True
@@ -91,7 +99,6 @@ def assert_same(found: Model, expected: Model) -> None:
             assert one.texts.to_list() == other.texts.to_list()
         else:
             assert one == other, field.name
-    assert ledgers(found) == ledgers(expected)
 
 
 def ledgers(model: Model) -> list[object]:
@@ -226,7 +233,7 @@ def data_bytes(parquet: bytes) -> int:
 
 def test_only_the_columns_a_query_uses_are_decoded(tmp_path: Path) -> None:
     folder = a_folder(tmp_path, "parquetdir")
-    file = folder / "OSRT_API.parquet"
+    file = folder / "NVTX_EVENTS.parquet"
     rows = pl.DataFrame({"start": [1, 2], "text": ["a", "b"]})
     write_table(rows.select("start"), file)
     first_column = data_bytes(file.read_bytes())
@@ -234,9 +241,9 @@ def test_only_the_columns_a_query_uses_are_decoded(tmp_path: Path) -> None:
     whole = file.read_bytes()
     footer = data_bytes(whole)
     file.write_bytes(whole[:first_column] + bytes(footer - first_column) + whole[footer:])
-    lazy = Trace.open(folder).scan("OSRT_API", ["start", "text"])
+    lazy = Trace.open(folder).scan("NVTX_EVENTS", ["start", "text"])
     assert lazy.select("start").collect()["start"].to_list() == [1, 2]
-    with pytest.raises(TraceError, match=r"OSRT_API\.parquet: is damaged"):
+    with pytest.raises(TraceError, match=r"NVTX_EVENTS\.parquet: is damaged"):
         lazy.collect()
 
 

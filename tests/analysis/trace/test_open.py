@@ -214,15 +214,47 @@ def test_a_scan_reads_only_the_columns_a_query_uses(tmp_path: Path, monkeypatch:
         return read(self, table, columns)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(trace.source), "read", spy)
-    lazy = trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "end", "deviceId", "notThere"])
+    lazy = trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "end", "deviceId", "gridX"])
     assert lazy.select(pl.col("end").max()).collect().item() == 9
     assert asked == [["end"]]
 
 
 def test_a_column_or_table_the_export_lacks_is_null_or_empty(tmp_path: Path) -> None:
     trace = Trace.open(a_trace(tmp_path / "t.sqlite"))
-    assert trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "x"]).collect().rows() == [(6, None)]
-    assert trace.scan("NO_SUCH_TABLE", ["start"]).collect().height == 0
+    assert trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "gridX"]).collect().rows() == [(6, None)]
+    assert trace.scan("MPI_P2P_EVENTS", ["start"]).collect().height == 0
+
+
+def test_only_tables_and_columns_of_the_one_table_are_read(tmp_path: Path) -> None:
+    trace = Trace.open(a_trace(tmp_path / "t.sqlite"))
+    with pytest.raises(LookupError, match=r"trace/raw\.py lists no table KERNEL"):
+        trace.scan("KERNEL", ["start"])
+    with pytest.raises(LookupError, match=r"trace/raw\.py lists no column gridW, smX of CUPTI_ACTIVITY_KIND_KERNEL"):
+        trace.scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "smX", "gridW"])
+
+
+def test_a_table_and_columns_of_older_names_are_read_under_todays(tmp_path: Path) -> None:
+    build = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 1, 2)
+    build.add("TARGET_INFO_CUDA_GPU", deviceId=3, name="V100", coreClockRate=1_530_000, numMultiprocessors=80)
+    trace = Trace.open(build.write())
+    rows = trace.scan("TARGET_INFO_GPU", ["clockRate", "name", "smCount", "id", "totalMemory"]).collect()
+    assert rows.rows() == [(1_530_000_000, "V100", 80, 3, None)]
+    assert trace.has("TARGET_INFO_GPU", "smCount")
+    assert not trace.has("TARGET_INFO_GPU", "memoryBandwidth")
+
+
+def test_of_a_table_under_both_names_the_older_counts(tmp_path: Path) -> None:
+    build = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 1, 2)
+    build.add("TARGET_INFO_GPU", deviceId=3, name="V100")
+    build.add("TARGET_INFO_CUDA_GPU", deviceId=3, name="V100", numMultiprocessors=80)
+    assert Trace.open(build.write()).scan("TARGET_INFO_GPU", ["smCount"]).collect().rows() == [(80,)]
+
+
+def test_a_column_of_texts_that_holds_numbers_is_read_as_texts(tmp_path: Path) -> None:
+    path = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 1, 2).write()
+    sql(path, "CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text INTEGER)")
+    sql(path, "INSERT INTO DIAGNOSTIC_EVENT VALUES (2, 8), (3, NULL)")
+    assert Trace.open(path).scan("DIAGNOSTIC_EVENT", ["severity", "text"]).collect().rows() == [(2, "8"), (3, None)]
 
 
 def test_invalid_utf8_is_decoded_with_replacement(tmp_path: Path) -> None:

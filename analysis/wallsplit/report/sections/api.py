@@ -3,21 +3,22 @@
 import polars as pl
 
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns import api_summary
 from wallsplit.ledger.ledger import Exposure, Ledger
 from wallsplit.report.document import AtLeast, AtMost, Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.summaries import of_window
 from wallsplit.words.labels import ledger_label
 
 _CALL_COLUMNS = (
-    Column("class and call"),
-    Column("calls", "count"),
-    Column("nsys total", "ns"),
+    Column("class and call", brief=True),
+    Column("calls", "count", brief=True),
+    Column("nsys total", "ns", brief=True),
     Column("of listed", "ratio", ""),
 )
 _EXPOSURE_COLUMNS = (
     Column("union", "ns", ""),
-    Column("hidden", "ns", "not measured"),
-    Column("exposed", "ns", "not measured"),
+    Column("hidden", "ns", "not measured", brief=True),
+    Column("exposed", "ns", "not measured", brief=True),
 )
 _STATISTICS_COLUMNS = tuple(Column(title, "ns", "") for title in ("avg", "median", "min", "max"))
 _STATISTICS = ("avg_ns", "med_ns", "min_ns", "max_ns")
@@ -38,7 +39,7 @@ _BOOKED_AS = {
 
 def api(analysis: Analysis, top: int) -> Section | None:
     """Return the classes of CUDA calls, each with its calls; None without calls."""
-    frame = analysis.tables.get("api_summary")
+    frame = analysis.tables.get(api_summary.TABLE.name)
     if frame is None or frame.is_empty():
         return None
     only = analysis.ledgers[0] if len(analysis.ledgers) == 1 else None
@@ -66,7 +67,7 @@ def _calls(analysis: Analysis, frame: pl.DataFrame, only: Ledger | None, top: in
         rows = [tuple(cell for i, cell in enumerate(row) if i not in skipped) for row in rows]
         columns = (*_CALL_COLUMNS, *_STATISTICS_COLUMNS)
     caption = of_window(analysis, "CUDA calls by class")
-    return Table(caption, columns, tuple(rows), frame.height, frozenset(heads))
+    return Table(caption, columns, tuple(rows), frame.height, frozenset(heads), essential=True)
 
 
 def _classes(frame: pl.DataFrame, only: Ledger | None) -> list[tuple[str, int | None, int | None, float | None]]:

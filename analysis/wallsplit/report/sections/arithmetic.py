@@ -14,11 +14,11 @@ MOST = 8
 
 _MEASURED = "GPU work, measured"
 _COLUMNS = (
-    Column("of one"),
+    Column("of one", brief=True),
     Column("count", "count"),
-    Column("wall", "ns"),
-    Column(_MEASURED, "ns", "not measured"),
-    Column("arithmetic, modelled", "ns", "not known"),
+    Column("wall", "ns", brief=True),
+    Column(_MEASURED, "ns", "not measured", brief=True),
+    Column("arithmetic, modelled", "ns", "not known", brief=True),
     Column("overhead", null="not known"),
     Column("FLOPs", "flops", "not known"),
     Column("FLOP utilisation", "fine_ratio", "not known"),
@@ -84,7 +84,9 @@ def _table(ledger: Ledger, one: LedgerArithmetic, label: str) -> Table:
     """Return a row per window, epoch and step; on a CPU, where no kernel can be measured, without that column."""
     kept = [i for i, column in enumerate(_COLUMNS) if column.title != _MEASURED or _has_cuda(ledger)]
     rows = tuple(tuple(_row(work)[i] for i in kept) for work in one.works)
-    return Table(f"Wall time and arithmetic of {label}", tuple(_COLUMNS[i] for i in kept), rows, len(rows))
+    return Table(
+        f"Wall time and arithmetic of {label}", tuple(_COLUMNS[i] for i in kept), rows, len(rows), essential=True
+    )
 
 
 def _has_cuda(ledger: Ledger) -> bool:

@@ -1,6 +1,7 @@
 """Launches: the call, the queue, the kernel."""
 
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns import launches as breakdown
 from wallsplit.report.document import Paragraph, Section
 from wallsplit.report.sections.summaries import Shown, summary
 
@@ -27,8 +28,8 @@ _SHARED = " Some calls launch several of these kernels at once (a CUDA graph): t
 
 def launches(analysis: Analysis, top: int) -> Section | None:
     """Return what launching cost next to what was run."""
-    section = summary("launches", "Launches", analysis, "Kernels and the calls that launched them", _SHOWN, top)
-    frame = analysis.tables.get("launches")
+    section = summary(breakdown.TABLE, analysis, "Kernels and the calls that launched them", _SHOWN, top)
+    frame = analysis.tables.get(breakdown.TABLE.name)
     if section is None or frame is None:
         return section
     explanation = Paragraph(_EXPLANATION + (_SHARED if frame["shared_call"].any() else ""))

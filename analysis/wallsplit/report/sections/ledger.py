@@ -1,6 +1,6 @@
 """The ledger: every nanosecond booked once."""
 
-from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, MEANINGS, PART_OF
+from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, MEANINGS, OTHER_PROCESS, PART_OF
 from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.document import AtLeast, AtMost, Cell, Column, Paragraph, Section, Table
@@ -10,10 +10,11 @@ from wallsplit.words.labels import ledger_label
 MOST = 8
 """Ledgers shown account by account: more say less."""
 
+_TIME = Column("time", "ns", "not measured", brief=True)
 _COLUMNS = (
-    Column("account"),
-    Column("time", "ns", "not measured"),
-    Column("of wall", "percent", "not measured", bar=True),
+    Column("account", brief=True),
+    _TIME,
+    Column("of wall", "percent", "not measured", bar=True, brief=True),
     Column("what happens meanwhile"),
 )
 
@@ -40,14 +41,15 @@ def accounts(ledger: Ledger, label: str) -> Table:
         time = ledger.accounts[account]
         on_gpu = account in GPU_ACCOUNTS
         cells: tuple[Cell, ...] = (time, percents[account])
-        if time is None or (on_gpu and ledger.device is None):
+        if time is None or (account in (*GPU_ACCOUNTS, OTHER_PROCESS) and ledger.device is None):
             cells = (None, None)
         elif ledger.device is not None and ledger.gpu_complete is False and (on_gpu or time):  # at most 0 is 0
             bound = AtLeast if on_gpu else AtMost  # what the GPU did unrecorded was booked as idle
             cells = (bound(time), bound(percents[account]))
         rows.append((account, *cells, _meaning(ledger, account)))
     colours = tuple(PART_OF[account].key for account in ACCOUNTS)
-    return Table(f"Accounts of {label}", _COLUMNS, tuple(rows), len(rows), colours=colours)
+    caption, folded_by = f"Accounts of {label}", _COLUMNS.index(_TIME)
+    return Table(caption, _COLUMNS, tuple(rows), len(rows), colours=colours, essential=True, folded_by=folded_by)
 
 
 def balance(ledger: Ledger) -> str:

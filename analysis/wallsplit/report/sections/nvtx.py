@@ -1,6 +1,7 @@
 """The program's own ranges, on the host and projected onto the GPU."""
 
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns import api_summary, nvtx_gpu_projection, nvtx_groups
 from wallsplit.report.document import Paragraph, Section
 from wallsplit.report.sections.summaries import STATISTICS, Shown, summary
 
@@ -17,6 +18,7 @@ _PROJECTED = (
     Shown("projected_min_ns", "min", "ns"),
     Shown("projected_max_ns", "max", "ns"),
 )
+_BRIEF = ("group", "total_ns", "count", "med_ns", "max_ns")
 _EXPLANATION = (
     "A range projected onto the GPU lasts from the start of the first to the end of the last GPU operation that the "
     "range's own thread enqueued inside it; idle time in between is included."
@@ -24,13 +26,18 @@ _EXPLANATION = (
 
 
 def nvtx(analysis: Analysis, top: int) -> Section | None:
-    """Return the NVTX ranges by their time on the host, those that differ in a number only taken together."""
+    """Return the NVTX ranges by their time on the host, those that differ in a number only taken together.
+
+    Without CUDA calls, they are all there is to see.
+    """
+    calls = analysis.tables.get(api_summary.TABLE.name)
+    brief = _BRIEF if calls is None or calls.is_empty() else ()
     shown = (*_GROUP, *STATISTICS)
-    return summary("nvtx_groups", "NVTX ranges", analysis, "NVTX ranges by time on the host", shown, top)
+    return summary(nvtx_groups.TABLE, analysis, "NVTX ranges by time on the host", shown, top, brief)
 
 
 def nvtx_projection(analysis: Analysis, top: int) -> Section | None:
     """Return the NVTX ranges by their time on the GPU."""
     caption = "NVTX ranges by time on the GPU"
-    section = summary("nvtx_gpu_projection", "NVTX ranges on the GPU", analysis, caption, _PROJECTED, top)
+    section = summary(nvtx_gpu_projection.TABLE, analysis, caption, _PROJECTED, top)
     return section and Section(section.key, section.title, (*section.blocks, Paragraph(_EXPLANATION)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns import Breakdown
 from wallsplit.report.document import AtLeast, Cell, Column, Kind, Label, Paragraph, Section, Table
 
 
@@ -33,44 +34,42 @@ STATISTICS = (
 )
 
 
-_OF_THE_GPU = (
-    "kernel_families",
-    "kernel_summary",
-    "memory_time_summary",
-    "memory_size_summary",
-    "nvtx_gpu_projection",
-    "graph_replays",
-)
-_LOWER_BOUNDS = ("total_ns", "total_bytes", "count", "gpu_op_count", "projected_total_ns")
-"""Columns of these tables that can but grow with what was not recorded."""
+def summary(
+    breakdown: Breakdown, analysis: Analysis, caption: str, shown: Sequence[Shown], top: int, brief: Sequence[str] = ()
+) -> Section | None:
+    """Return a section with a table of the analysis, in the table's own order; None without rows.
 
-
-def summary(key: str, title: str, analysis: Analysis, caption: str, shown: Sequence[Shown], top: int) -> Section | None:
-    """Return a section with the table `key` of the analysis, in the table's own order; None without rows.
-
-    A table that cannot be had from this trace says so.
+    `brief` are the columns that make it an essential table, shown where there is room for little. A table that cannot
+    be had from this trace says so.
     """
-    if key not in analysis.tables:
+    if breakdown.name not in analysis.tables:
         return None
-    frame = analysis.tables[key]
+    frame = analysis.tables[breakdown.name]
     if frame is None:
-        return Section(key, title, (Paragraph("Not measured: this trace lacks the columns this table needs."),))
+        text = "Not measured: this trace lacks the columns this table needs."
+        return Section(breakdown.name, breakdown.title, (Paragraph(text),))
     if frame.is_empty():
         return None
-    bounds = _LOWER_BOUNDS if key in _OF_THE_GPU and _is_incomplete(analysis) else ()
-    return Section(key, title, (table(frame, of_window(analysis, caption), shown, top, bounds),))
+    bounds = breakdown.lower_bounds if _is_incomplete(analysis) else ()
+    rows = table(frame, of_window(analysis, caption), shown, top, bounds, brief)
+    return Section(breakdown.name, breakdown.title, (rows,))
 
 
 def table(
-    frame: pl.DataFrame, caption: str, shown: Sequence[Shown], top: int, lower_bounds: Sequence[str] = ()
+    frame: pl.DataFrame,
+    caption: str,
+    shown: Sequence[Shown],
+    top: int,
+    lower_bounds: Sequence[str] = (),
+    brief: Sequence[str] = (),
 ) -> Table:
-    """Return the first `top` rows of a frame as a table; the columns `lower_bounds` say so."""
-    columns = tuple(Column(s.title, s.kind, s.null) for s in shown)
+    """Return the first `top` rows of a frame as a table; the columns `lower_bounds` say so, `brief` are essential."""
+    columns = tuple(Column(s.title, s.kind, s.null, brief=s.source in brief) for s in shown)
     bounded = [s.source in lower_bounds for s in shown]
     listed = frame.head(top)
     cells = [_column(listed, s, at_least=bound) for s, bound in zip(shown, bounded, strict=True)]
     rows = tuple(zip(*cells, strict=True))
-    return Table(caption, columns, rows, frame.height)
+    return Table(caption, columns, rows, frame.height, essential=bool(brief))
 
 
 def _column(frame: pl.DataFrame, shown: Shown, *, at_least: bool) -> list[Cell]:
