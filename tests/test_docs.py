@@ -1,6 +1,7 @@
 """Pages that repeat the code agree with it, and links between pages lead somewhere."""
 
 import io
+import itertools
 import os
 import re
 import subprocess
@@ -12,7 +13,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from wallsplit.accounts import ACCOUNTS, PARTS
 from wallsplit.ledger.phases import PHASES
+from wallsplit.model.api_classes import RULES
+from wallsplit.model.communication import LIBRARIES
 from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
@@ -93,3 +97,33 @@ def test_the_sample_in_the_readme_is_what_analyze_prints(monkeypatch: pytest.Mon
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = next(block for block in re.findall(r"```\n(.*?)\n```", readme, re.DOTALL) if "sum = wall" in block)
     assert [line for line in shown.splitlines() if line not in (*printed, "…")] == []
+
+
+def table_of(page: str, heading: str) -> dict[str, str]:
+    """Return the first table under a heading of a page: its first column without code marks, and its second."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    lines = itertools.takewhile(lambda line: line.startswith("|"), text[text.index("\n|") + 1 :].splitlines()[2:])
+    rows = (re.split(r"(?<!\\)\|", line) for line in lines)
+    return {row[1].strip().strip("`"): row[2].strip().replace("\\|", "|") for row in rows}
+
+
+def test_the_page_of_the_ledger_lists_the_accounts_in_their_order() -> None:
+    assert tuple(table_of("ledger.md", "Accounts")) == ACCOUNTS
+
+
+def test_the_page_of_the_ledger_lists_the_rules_of_the_api_classes() -> None:
+    assert table_of("ledger.md", "API classes") == {name: f"`{rule.pattern}`" for name, rule in RULES}
+
+
+def test_the_page_of_the_ledger_lists_the_communication_libraries_and_their_names() -> None:
+    assert table_of("ledger.md", "Communication") == {library: f"`{name}`" for library, name in LIBRARIES}
+
+
+def test_the_guide_names_the_parts_of_the_headline_in_their_order() -> None:
+    assert list(table_of("how-to-read-a-report.md", "The sentence")) == [part.title for part in PARTS]
+
+
+@pytest.mark.parametrize("page", ["glossary.md", "how-to-read-a-report.md"])
+def test_pages_count_the_accounts_as_the_code_does(page: str) -> None:
+    assert len(ACCOUNTS) == 17
+    assert "seventeen" in (ROOT / "docs" / page).read_text(encoding="utf-8")

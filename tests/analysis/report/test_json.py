@@ -16,6 +16,7 @@ from shared_traces import TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure
 from wallsplit.ledger.ledger import Window
+from wallsplit.note import KINDS
 from wallsplit.pipeline import analyze
 from wallsplit.report.json import document, text
 
@@ -97,7 +98,13 @@ def test_a_reconstruction_is_a_warning_with_its_assumptions() -> None:
     notes = first(one)["notes"]
     assert notes[0]["level"] == "warning"
     assert "Reconstructed" in notes[0]["text"]
-    assert {"level": "info", "text": "Assumption: kernels are alike"} in notes
+    assert {
+        "kind": "assumption",
+        "level": "info",
+        "text": "Assumption: kernels are alike",
+        "pid": None,
+        "device": None,
+    } in (notes)
 
 
 def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
@@ -110,3 +117,24 @@ def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
         "wall_ns": 5,
     }
     VALIDATOR.validate(found)
+
+
+def test_the_kinds_of_notes_and_the_accounts_are_those_of_the_schema() -> None:
+    trace = SCHEMA["$defs"]["trace"]["properties"]
+    assert tuple(trace["notes"]["items"]["properties"]["kind"]["enum"]) == KINDS
+    accounts_ = SCHEMA["$defs"]["ledger"]["properties"]["accounts"]
+    assert tuple(accounts_["properties"]) == tuple(accounts_["required"]) == ACCOUNTS
+
+
+def test_a_gpu_is_described_once_with_what_all_its_processes_did() -> None:
+    one = analysis(
+        ledger(3, pid=1, gpu_kernel=4, gpu_other=3, host=3), ledger(3, pid=2, gpu_kernel=3, gpu_other=4, host=3)
+    )
+    (gpu,) = first(one)["gpus"]
+    assert (gpu["gpu"], gpu["device"], gpu["processes"]) == (3, 3, [1, 2])
+
+
+def test_what_was_not_used_and_what_nsys_said_is_whole() -> None:
+    found = first(hostile())
+    assert found["not_used"][0] == {"table": HOSTILE[0], "rows": 7}
+    assert [row["text"] for row in found["nsys_messages"]] == list(HOSTILE)
