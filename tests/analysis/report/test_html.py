@@ -4,8 +4,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
 
 from analyses import ALL, HOSTILE, hostile, incomplete, two_gpus, usual, without_gpu_rows
@@ -112,6 +114,15 @@ def test_long_names_are_shortened_and_control_characters_written_out() -> None:
     text = html(report(hostile()))
     assert "x" * 2_000 not in text
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
+
+
+def test_the_whole_name_of_a_kernel_is_shown_on_hover() -> None:
+    usual_tables = usual().tables
+    kernels = usual_tables["kernel_summary"]
+    assert kernels is not None
+    named = kernels.with_columns(name=pl.lit('void a::b<"&\x1b">()'), label=pl.lit("b · c<float>"))
+    text = html(report(replace(usual(), tables={**usual_tables, "kernel_summary": named})))
+    assert '<th scope="row" title="void a::b&lt;&#34;&amp;\\x1b&#34;&gt;()">b · c&lt;float&gt;</th>' in text
 
 
 def test_the_mark_is_near_the_top() -> None:
