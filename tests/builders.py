@@ -15,6 +15,7 @@ from wallsplit.trace import Trace
 
 HOST = 1 << 48
 Row = dict[str, Any]
+Frame = tuple[str, str | None]
 
 
 def global_id(pid: int, tid: int = 0) -> int:
@@ -169,6 +170,39 @@ class TraceBuilder:
 
     def overhead(self, start: int, end: int, pid: int = 1, tid: int = 1) -> Self:
         return self.add("PROFILER_OVERHEAD", start=start, end=end, globalTid=global_id(pid, tid), nameId=1)
+
+    def sample(self, start: int, *frames: Frame, pid: int = 1, tid: int = 1) -> Self:
+        """Add a CPU sample; its frames are (module, symbol), the leaf first."""
+        number = len(self.rows.get("COMPOSITE_EVENTS", [])) + 1
+        for depth, (module, symbol) in enumerate(frames):
+            self.add(
+                "SAMPLING_CALLCHAINS",
+                id=number,
+                symbol=self.string(symbol or "0x7f00"),
+                module=self.string(module),
+                kernelMode=0,
+                unresolved=int(symbol is None),
+                stackDepth=depth,
+            )
+        return self.add("COMPOSITE_EVENTS", id=number, start=start, globalTid=global_id(pid, tid), cpuCycles=1)
+
+    def on_cpu(self, start: int, end: int, pid: int = 1, tid: int = 1) -> Self:
+        """Add the scheduler's two events of a stretch on a CPU."""
+        for time, is_in in ((start, 1), (end, 0)):
+            self.add("SCHED_EVENTS", start=time, cpu=0, isSchedIn=is_in, globalTid=global_id(pid, tid))
+        return self
+
+    def sampled_every(self, period: int, trigger: str = "Software") -> Self:
+        settings = {"SAMPLING_PERIOD": period, "CPU_IP_TRIGGER_TYPE": trigger, "SAMPLES_PER_BACKTRACE": 4}
+        for name, value in settings.items():
+            self.add("META_DATA_CAPTURE", name=f"LINUX_PERF_OPTIONS:{name}", value=str(value))
+        return self
+
+    def thread_name(self, name: str, pid: int = 1, tid: int = 1) -> Self:
+        return self.add("ThreadNames", nameId=self.string(name), globalTid=global_id(pid, tid))
+
+    def process(self, name: str, pid: int = 1) -> Self:
+        return self.add("PROCESSES", globalPid=global_id(pid), pid=pid, name=name)
 
     def duration(self, ns: int) -> Self:
         return self.add("ANALYSIS_DETAILS", globalVid=HOST, duration=ns, startTime=5 * ns, stopTime=6 * ns)

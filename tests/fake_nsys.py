@@ -13,6 +13,9 @@ arguments = sys.argv[1:]
 if arguments == ["--version"]:
     {version_body}
 flags = [a for a in arguments[1:] if a.startswith("--")]
+if arguments == ["status", "--environment"]:
+    print("CPU Profiling Environment (process-tree): {sampling}")
+    sys.exit()
 if flags == ["--help"]:
     print("\\t-t, --trace=\\n\\n\\t   Possible values are 'cuda', 'nvtx' or 'none'.\\n\\n\\t-x, --other=")
     sys.exit()
@@ -34,6 +37,7 @@ def fake_nsys(
     *,
     version: str = "2023.4.4.54-234433681190v0",
     version_body: str | None = None,
+    sampling: str = "OK",
     profile_body: str = REPORT_OF_PROGRAM,
     export_body: str | None = None,
 ) -> Path:
@@ -46,6 +50,7 @@ def fake_nsys(
     path.write_text(
         _SCRIPT.format(
             python=sys.executable,
+            sampling=sampling,
             version_body=version_body or said,
             profile_body=profile_body,
             export_body=export_body,

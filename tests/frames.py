@@ -30,7 +30,7 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
         for start, end, correlation, text in kernels
     ]
     range_rows = [
-        (start, end, PID, global_id(PID, tid), style, name(text), name(text), False)
+        (start, end, PID, global_id(PID, tid), style, name(text), name(text), False, True)
         for start, end, tid, text, style in ranges
     ]
     api_calls = pl.DataFrame(call_rows, schema.API_CALLS, orient="row")

@@ -13,6 +13,8 @@ TRACES: dict[str, Path] = {
     for path in (sorted((SHARED / "traces").glob("*.sqlite")) if SHARED else [])
     if path.stem not in BROKEN
 }
+SAMPLED: Path | None = SHARED / "samples" if SHARED else None
+"""Captures of planted programs with CPU samples, what their own clocks said, and what follows of them."""
 ORACLES: Path | None = SHARED / "oracle" if SHARED else None
 CASES: dict[str, Path] = {path.stem: path for path in (sorted((SHARED / "cases").glob("*.sqlite")) if SHARED else [])}
 CASE_ORACLES: Path = SHARED / "cases" / "oracle" if SHARED else Path()

@@ -1,19 +1,26 @@
 """Pages that repeat the code agree with it, and links between pages lead somewhere."""
 
 import io
+import itertools
 import os
 import re
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
 import pytest
 from rich.console import Console
 
+from wallsplit.accounts import ACCOUNTS, PARTS
+from wallsplit.ledger.phases import PHASES
+from wallsplit.model.api_classes import RULES
+from wallsplit.model.communication import LIBRARIES
 from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
+from wallsplit.why.causes import CAUSES, QUESTIONS
 from wallsplit_study.published import PEAK_FLOPS
 from wallsplit_workloads import mlp
 
@@ -59,6 +66,22 @@ def test_the_study_repeats_the_grid_that_was_measured() -> None:
         assert [cell.strip() for cell in rows[name]] == [f"{ns / 1e9:.2f} s" for ns in measured], name
 
 
+def table_after(page: str, header: str) -> list[list[str]]:
+    """Return the rows of the table of a page whose header line begins so: a list of cells each."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"\n{header}", 1)[1].splitlines()[2:]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in takewhile(lambda x: x.startswith("|"), lines)]
+
+
+def test_the_page_on_idle_time_lists_the_phases_and_where_their_names_come_from() -> None:
+    rows = table_after("idle-time.md", "| phase | names")
+    assert rows == [[f"`{rule.phase}`", rule.seen_in] for rule in PHASES]
+
+
+def test_the_page_on_idle_time_lists_the_causes_in_the_order_they_are_asked_for() -> None:
+    assert [row[0] for row in table_after("idle-time.md", "| cause | when")] == [f"`{cause}`" for cause, _ in QUESTIONS]
+    assert {cause for cause, _ in QUESTIONS} == set(CAUSES)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
@@ -74,3 +97,33 @@ def test_the_sample_in_the_readme_is_what_analyze_prints(monkeypatch: pytest.Mon
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = next(block for block in re.findall(r"```\n(.*?)\n```", readme, re.DOTALL) if "sum = wall" in block)
     assert [line for line in shown.splitlines() if line not in (*printed, "…")] == []
+
+
+def table_of(page: str, heading: str) -> dict[str, str]:
+    """Return the first table under a heading of a page: its first column without code marks, and its second."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    lines = itertools.takewhile(lambda line: line.startswith("|"), text[text.index("\n|") + 1 :].splitlines()[2:])
+    rows = (re.split(r"(?<!\\)\|", line) for line in lines)
+    return {row[1].strip().strip("`"): row[2].strip().replace("\\|", "|") for row in rows}
+
+
+def test_the_page_of_the_ledger_lists_the_accounts_in_their_order() -> None:
+    assert tuple(table_of("ledger.md", "Accounts")) == ACCOUNTS
+
+
+def test_the_page_of_the_ledger_lists_the_rules_of_the_api_classes() -> None:
+    assert table_of("ledger.md", "API classes") == {name: f"`{rule.pattern}`" for name, rule in RULES}
+
+
+def test_the_page_of_the_ledger_lists_the_communication_libraries_and_their_names() -> None:
+    assert table_of("ledger.md", "Communication") == {library: f"`{name}`" for library, name in LIBRARIES}
+
+
+def test_the_guide_names_the_parts_of_the_headline_in_their_order() -> None:
+    assert list(table_of("how-to-read-a-report.md", "The sentence")) == [part.title for part in PARTS]
+
+
+@pytest.mark.parametrize("page", ["glossary.md", "how-to-read-a-report.md"])
+def test_pages_count_the_accounts_as_the_code_does(page: str) -> None:
+    assert len(ACCOUNTS) == 17
+    assert "seventeen" in (ROOT / "docs" / page).read_text(encoding="utf-8")

@@ -29,6 +29,10 @@ class PhaseRulesError(WallsplitError):
     """The user's rules on which range names are which phase cannot be read."""
 
 
+class ClassRulesError(WallsplitError):
+    """The user's rules on which code is of which class of CPU samples cannot be read."""
+
+
 class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
 

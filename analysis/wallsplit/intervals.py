@@ -104,3 +104,11 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
     if not len(a.starts):
         return EMPTY
     return intersect(a, gaps(b, int(a.starts[0]), int(a.ends[-1])))
+
+
+def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.intp]:
+    """Return, for each time, the position of the interval that holds it; -1 where none does."""
+    position = np.searchsorted(intervals.starts, times, side="right") - 1
+    outside = times >= np.append(intervals.ends, 0)[position]
+    position[outside] = -1
+    return position

@@ -137,6 +137,7 @@ NVTX_RANGES = pl.Schema(
         "range": pl.Int32(),  # "DOMAIN:text" where the process names the domain
         "text": pl.Int32(),  # without the domain
         "is_library": pl.Boolean(),  # a library's own domain (cuBLAS, CCCL, NCCL …): not the user's steps
+        "is_default_domain": pl.Boolean(),  # pushed without a domain
     }
 )
 OSRT_CALLS = pl.Schema(
@@ -155,6 +156,30 @@ STEP_ROWS = pl.Schema(  # steps of one process on one device, in order
     }
 )
 STEP_ACCOUNTS = pl.Schema({f"{account}_ns": pl.Int64() for account in ACCOUNTS})  # of each step, in order
+CPU_SAMPLES = pl.Schema(  # a row per sample of what a CPU executed, sorted by start
+    {
+        "start": pl.Int64(),
+        "pid": pl.Int32(),
+        "thread": pl.Int64(),
+        "place": pl.Int32(),  # what was executing: a row of CODE_PLACES; null where not recorded
+        "has_callers": pl.Boolean(),  # rows of SAMPLE_CALLERS tell who called it
+    }
+)
+CODE_PLACES = pl.Schema(  # a row per distinct place in code; module and symbol are rows of Names
+    {
+        "module": pl.Int32(),  # the file, with its folder; null where not recorded, like symbol
+        "symbol": pl.Int32(),
+        "is_unresolved": pl.Boolean(),  # nsys found no name for it
+        "is_kernel": pl.Boolean(),  # executed in kernel mode
+    }
+)
+SAMPLE_CALLERS = pl.Schema(  # sorted by sample, the nearest caller first
+    {"sample": pl.UInt32(), "place": pl.Int32()}  # rows of CPU_SAMPLES and CODE_PLACES
+)
+THREAD_SWITCHES = pl.Schema(  # the scheduler put a thread on a CPU or took it off, in file order
+    {"start": pl.Int64(), "pid": pl.Int32(), "thread": pl.Int64(), "is_in": pl.Boolean()}
+)
+THREAD_NAMES = pl.Schema({"thread": pl.Int64(), "name": pl.Int32()})
 GPUS = pl.Schema(  # physical GPUs in use, one row each; null = not recorded
     {
         "gpu": pl.Int64(),  # the id that nsys gives it
@@ -454,6 +479,23 @@ RANK_SKEW = pl.Schema(  # a row per rank
         "not_overlapping": pl.Int64(),
         "wait_ns": pl.Int64(),
         **spread("start_skew"),
+    }
+)
+HOST_SAMPLES = pl.Schema(  # estimates: of each class, in the instants that a ledger books as host
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "start_ns": pl.Int64(),  # of the window
+        "scope": pl.String(),  # main, other_driving, not_driving, meanwhile: never added up
+        "range": pl.String(),  # the main thread's innermost; null: all of host
+        "class": pl.String(),
+        "sample_count": pl.Int64(),
+        "share_ratio": pl.Float64(),
+        "low_ratio": pl.Float64(),  # ends of the 95 % interval
+        "high_ratio": pl.Float64(),
+        "cpu_ns": pl.Int64(),
+        "design_effect": pl.Float64(),
+        "enough": pl.Boolean(),  # samples for the share to mean something
     }
 )
 NSYS_MESSAGES = pl.Schema(

@@ -13,7 +13,7 @@ import click
 
 from wallsplit.errors import WallsplitError
 from wallsplit.text import visible
-from wallsplit_scripts import arrived, nsys, nvml
+from wallsplit_scripts import arrived, nsys, nvml, sampling
 from wallsplit_scripts.cache import cache_folder
 from wallsplit_scripts.nvml import Nvml
 
@@ -24,8 +24,6 @@ FRAMEWORKS = (  # distributions, what each is for, what installs it
     (("cupy-cuda12x", "cupy-cuda13x", "cupy"), "the cupy workloads", "wallsplit[cupy]"),
     (("gensim",), "word2vec", "wallsplit[word2vec]"),
 )
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-PARANOID_LIMIT = 2  # nsys samples the CPU of its own process tree up to this value
 
 NO_GPU = "no GPU workloads, no utilisation, memory or power beside a trace"
 _ANY_NSYS = (9999,)  # without an nsys there is nothing to clash with
@@ -50,7 +48,7 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     yield from _nsys_findings(found, platform.system())
     yield nvtx_finding(_installed(("nvtx",)), found)
     yield from gpu_findings(nvml.load(), _installed(("nvidia-ml-py",)))
-    yield perf_finding(_paranoid(), privileged=hasattr(os, "geteuid") and os.geteuid() == 0)
+    yield perf_finding(sampling.paranoid(), privileged=sampling.is_privileged())
     for distributions, purpose, extra in FRAMEWORKS:
         yield framework_finding(distributions, _installed(distributions), purpose, extra)
     yield cache_finding(cache_folder(sys.platform, os.environ, Path.home()))
@@ -105,13 +103,17 @@ def gpu_findings(library: Nvml | None, package: str | None) -> list[Finding]:
 
 def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
     """Whether nsys may sample what the CPU executes."""
-    cost = "CPU runs show waits and steps but no arithmetic"
-    if paranoid is None:
-        return Finding("cpu sampling", "lack", f"no {PARANOID}", cost)
-    if paranoid > PARANOID_LIMIT and not privileged:
-        remedy = f"sysctl kernel.perf_event_paranoid={PARANOID_LIMIT}"
-        return Finding("cpu sampling", "lack", f"perf_event_paranoid is {paranoid}", f"{cost}; {remedy}")
-    return Finding("cpu sampling", "ok", f"perf_event_paranoid is {paranoid}")
+    if refused := sampling.kernel_refusal(paranoid, privileged=privileged):
+        found, _, remedy = refused.partition("; ")
+        cost = "nothing says what the CPU executes: of a CPU run not even arithmetic"
+        return Finding("cpu sampling", "lack", found, f"{cost}; {remedy}" if remedy else cost)
+    found = f"perf_event_paranoid is {paranoid}"
+    if paranoid is not None and paranoid > sampling.KERNEL_LIMIT:
+        cost = (
+            f"system calls and page faults are in no sample; sysctl kernel.perf_event_paranoid={sampling.KERNEL_LIMIT}"
+        )
+        return Finding("cpu sampling", "ok", found, cost)
+    return Finding("cpu sampling", "ok", found)
 
 
 def framework_finding(distributions: Sequence[str], version: str | None, purpose: str, extra: str) -> Finding:
@@ -145,13 +147,6 @@ def _installed(distributions: Sequence[str]) -> str | None:
         except metadata.PackageNotFoundError:
             continue
     return None
-
-
-def _paranoid() -> int | None:
-    try:
-        return int(PARANOID.read_text())
-    except (OSError, ValueError):
-        return None
 
 
 def _text(value: str | bytes) -> str:

@@ -21,6 +21,8 @@ LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reaso
 SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
 
+_RELEASE = re.compile(r"\b20\d\d\.\d+(?:\.\d+)*")
+
 GraphTrace = Literal["auto", "graph", "node"]
 
 
@@ -44,6 +46,7 @@ class CaptureOptions:
 
     graph_trace: GraphTrace = "auto"
     cpu_samples: bool = False
+    os_calls: bool = True
 
 
 def parse_version(text: str) -> tuple[int, ...]:
@@ -113,6 +116,16 @@ def known_traces(profile_help: str) -> tuple[str, ...]:
     return tuple(name for name in WANTED_TRACES if name in listed) or WANTED_TRACES
 
 
+def may_sample(path: Path) -> bool | None:
+    """Return whether this nsys says that it can sample what the CPU executes here; None where it does not say.
+
+    Raises:
+        CaptureError: it hangs.
+    """
+    said = re.search(r"CPU Profiling Environment \(process-tree\): (\w+)", _ask(path, "status", "--environment"))
+    return said[1] == "OK" if said else None
+
+
 def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
     """`node` where this nsys exports no rows for whole CUDA graphs, else `graph`, which disturbs the program less."""
     if chosen != "auto":
@@ -122,11 +135,13 @@ def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
 
 def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
     """The flags of `nsys profile` that decide what is recorded."""
+    traces = [name for name in nsys.traces if options.os_calls or name != "osrt"]
+    tree = "process-tree" if options.cpu_samples else "none"  # with samples nsys records scheduling whatever it is told
     return (
-        f"--trace={','.join(nsys.traces)}",
+        f"--trace={','.join(traces)}",
         f"--cuda-graph-trace={graph_granularity(options.graph_trace, nsys.version)}",
-        f"--sample={'process-tree' if options.cpu_samples else 'none'}",
-        "--cpuctxsw=none",
+        f"--sample={tree}",
+        f"--cpuctxsw={tree}",
     )
 
 
@@ -189,9 +204,7 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
                     f"{shown or report}: nsys export did not end within {EXPORT_LIMIT_S:g} s and was ended"
                 )
             if ended.exit_code != 0 or not part.is_file() or part.stat().st_size == 0:
-                raise CaptureError(
-                    f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_last_line(said)}"
-                )
+                raise CaptureError(f"{shown or report}: nsys export failed (exit {ended.exit_code}): {_reason(said)}")
             with part.open("rb") as made:
                 if made.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
                     raise CaptureError(f"{shown or report}: what nsys exported is no SQLite database; try another nsys")
@@ -230,6 +243,12 @@ def _run(
         return supervise(argv, limit_s=limit_s, output=output, environment=environment)
     except OSError as error:
         raise CaptureError(f"{argv[0]}: cannot be run ({error.strerror}); choose another nsys with --nsys") from error
+
+
+def _reason(text: str) -> str:
+    """Return the line that names two versions, which is how nsys refuses a report newer than itself; else the last."""
+    lines = [line.strip() for line in text.replace("\r", "\n").splitlines()]
+    return next((line for line in lines if len(set(_RELEASE.findall(line))) > 1), None) or _last_line(text)
 
 
 def _last_line(text: str) -> str:

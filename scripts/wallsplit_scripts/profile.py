@@ -12,8 +12,9 @@ import click
 from wallsplit.errors import CaptureError, WallsplitError
 from wallsplit_scripts import nsys
 from wallsplit_scripts.messages import say
-from wallsplit_scripts.nsys import CaptureOptions, GraphTrace
+from wallsplit_scripts.nsys import GraphTrace
 from wallsplit_scripts.recording import RESULT, Plan, Program, record
+from wallsplit_scripts.sampling import capture_options
 
 OWN_FAILURE = 125  # as env, nohup and docker have it: the profiled program's own codes stay apart
 _COMMAND = "wallsplit.command"
@@ -70,7 +71,13 @@ class _ProgramAfterDashes(click.Command):
 @click.option(
     "--cpu-samples/--no-cpu-samples",
     default=None,
-    help="Sample what the CPU executes.  [default: on for CPU workloads, where nothing else shows arithmetic]",
+    help="Sample what the CPU executes, and record when threads are on a CPU.  [default: on where the kernel permits]",
+)
+@click.option(
+    "--os-calls/--no-os-calls",
+    default=None,
+    help="Trace calls into the operating system.  [default: on; off for a CPU workload that is sampled, of whose time "
+    "they take about a tenth]",
 )
 @click.option("--nsys", "nsys_path", metavar="PATH", help="The nsys to use.  [default: $WALLSPLIT_NSYS, .nsys, PATH]")
 @click.option("--dry-run", is_flag=True, help="Print the nsys command line and run nothing.")
@@ -92,6 +99,7 @@ def profile(
     timeout: float,
     cuda_graph_trace: GraphTrace,
     cpu_samples: bool | None,
+    os_calls: bool | None,
     nsys_path: str | None,
     dry_run: bool,
 ) -> None:
@@ -109,9 +117,10 @@ def profile(
             program = workload_program(workload, texts | _settings(settings), dry=dry_run)
         else:
             program = own_program(command)
+        tool = nsys.find(nsys_path)
         plan = Plan(
-            nsys=nsys.find(nsys_path),
-            options=CaptureOptions(cuda_graph_trace, program.device == "cpu" if cpu_samples is None else cpu_samples),
+            nsys=tool,
+            options=capture_options(tool, program.device, cuda_graph_trace, cpu_samples=cpu_samples, os_calls=os_calls),
             folder=output_dir,
             name=default_name(workload, command) if name is None else file_stem(name),
             force=force,

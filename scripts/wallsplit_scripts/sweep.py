@@ -14,9 +14,9 @@ from wallsplit.report.writing import write
 from wallsplit_scripts import nsys
 from wallsplit_scripts.measuring import CELLS, Interrupted, lacking, load, measure
 from wallsplit_scripts.messages import say
-from wallsplit_scripts.nsys import CaptureOptions
 from wallsplit_scripts.profile import workload_program
 from wallsplit_scripts.recording import Plan, record
+from wallsplit_scripts.sampling import capture_options
 from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, Wish, plan
 from wallsplit_study import report
 from wallsplit_study.breakdown import last_epoch
@@ -178,7 +178,7 @@ def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float)
         if lacking(cell, {}):
             continue
         program = workload_program(cell.workload, cell.settings)
-        target = Plan(tool, CaptureOptions("auto", program.device == "cpu"), TRACES, name, limit_s=limit_s)
+        target = Plan(tool, capture_options(tool, program.device), TRACES, name, limit_s=limit_s)
         if target.file(".sqlite").exists():
             continue
         try:

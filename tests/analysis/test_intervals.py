@@ -10,6 +10,7 @@ from wallsplit.intervals import (
     covers,
     elapsed,
     gaps,
+    holding,
     intersect,
     merge,
     subtract,
@@ -72,3 +73,11 @@ def test_covers_keep_the_place_of_zero_length_intervals(rows: list[list[int]]) -
     array = np.array(rows, np.int64)
     found = covers(array[:, 0], array[:, 1])
     assert {t for start, end in np.column_stack(found).tolist() for t in range(2 * start, 2 * end + 1)} == doubled
+
+
+@given(pairs, st.lists(st.integers(-1, LIMIT + 1), max_size=6))
+def test_the_interval_that_holds_a_time_is_told_by_position(rows: list[list[int]], times: list[int]) -> None:
+    intervals = make(rows)
+    spans = list(zip(intervals.starts.tolist(), intervals.ends.tolist(), strict=True))
+    expected = [next((i for i, (start, end) in enumerate(spans) if start <= t < end), -1) for t in times]
+    assert holding(intervals, np.array(times, np.int64)).tolist() == expected

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from fake_nsys import fake_nsys
 from fake_nvml import FakeNvml, NVMLError
 from wallsplit.errors import CaptureError
-from wallsplit_scripts import doctor, nsys
+from wallsplit_scripts import doctor, nsys, sampling
 from wallsplit_scripts.doctor import Finding
 
 
@@ -19,7 +19,7 @@ def test_the_doctor_names_the_nsys_it_found(tmp_path: Path) -> None:
 
 def test_lacking_everything_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_installed", lambda distributions: None)
-    monkeypatch.setattr(doctor, "_paranoid", lambda: None)
+    monkeypatch.setattr(sampling, "paranoid", lambda: None)
     monkeypatch.setattr("wallsplit_scripts.nvml.load", lambda: None)
     result = CliRunner().invoke(doctor.doctor, ["--nsys", "/nonexistent/nsys"])
     assert result.exit_code == 0

@@ -43,9 +43,23 @@ def test_graphs_are_traced_by_node_where_whole_ones_are_not_exported() -> None:
     assert "--cuda-graph-trace=graph" in capture_flags(OLD, CaptureOptions(graph_trace="graph"))
 
 
-def test_the_cpu_is_sampled_only_on_request() -> None:
-    assert "--sample=none" in capture_flags(OLD, CaptureOptions())
-    assert "--sample=process-tree" in capture_flags(OLD, CaptureOptions(cpu_samples=True))
+def test_scheduling_is_recorded_beside_samples_and_said_to_be() -> None:
+    assert set(capture_flags(OLD, CaptureOptions())) >= {"--sample=none", "--cpuctxsw=none"}
+    sampled = capture_flags(OLD, CaptureOptions(cpu_samples=True))
+    assert set(sampled) >= {"--sample=process-tree", "--cpuctxsw=process-tree"}
+
+
+def test_os_calls_can_be_left_out() -> None:
+    assert "--trace=cuda,nvtx,cublas,cudnn" in capture_flags(OLD, CaptureOptions(os_calls=False))
+
+
+@pytest.mark.parametrize(("said", "answer"), [("OK", True), ("Fail", False)])
+def test_nsys_tells_whether_it_may_sample(tmp_path: Path, said: str, answer: bool) -> None:
+    assert nsys.may_sample(fake_nsys(tmp_path, sampling=said)) is answer
+
+
+def test_an_nsys_that_says_nothing_of_sampling_is_no_answer(tmp_path: Path) -> None:
+    assert nsys.may_sample(fake_nsys(tmp_path, sampling="")) is None
 
 
 def test_the_command_line_is_flags_then_the_program_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +163,14 @@ def test_an_export_refused_by_an_older_nsys_passes_its_message_on(tmp_path: Path
     with pytest.raises(CaptureError, match=re.escape("nsys export failed (exit 1): Report is of newer version 2025.1")):
         nsys.export(path, tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")
     assert not (tmp_path / "x.sqlite").exists()
+
+
+def test_of_all_that_nsys_says_the_line_with_both_versions_is_passed_on(tmp_path: Path) -> None:
+    newer = "Report version 2025.3.1.90 is newer than this version, 2023.4.4.54. Update Nsight Systems."
+    lines = ("Processing events...", newer, "Importer 2023.4.4.54 of Nsight Systems 2023.4.4.54 gave up", "Done.")
+    body = f"print({chr(10).join(lines)!r}, file=sys.stderr); sys.exit(1)"
+    with pytest.raises(CaptureError, match=re.escape(f"nsys export failed (exit 1): {newer}")):
+        nsys.export(fake_nsys(tmp_path, export_body=body), tmp_path / "x.nsys-rep", tmp_path / "x.sqlite")
 
 
 def test_an_export_that_writes_nothing_has_failed(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import itertools
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Literal
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,9 +19,11 @@ from processes import alive, pid_in
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Generator, RunManifest
 from wallsplit.run.nvml import from_csv
-from wallsplit_scripts import nvml, recording, supervise
+from wallsplit_scripts import nsys as nsys_tool
+from wallsplit_scripts import nvml, recording, sampling, supervise
 from wallsplit_scripts.profile import default_name, profile
 from wallsplit_scripts.recording import SUFFIXES, Program, Run
+from wallsplit_scripts.sampling import capture_options
 from wallsplit_scripts.supervise import Ended
 from wallsplit_workloads import __main__ as workload_main
 from wallsplit_workloads import machine
@@ -40,6 +44,12 @@ def profiling_in_background(nsys: Path, traces: Path, *arguments: str | Path) ->
 
 def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def paranoid_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "paranoid", lambda: 4)
+    monkeypatch.setattr(sampling, "is_privileged", lambda: False)
 
 
 @pytest.fixture
@@ -91,11 +101,57 @@ def test_a_dry_run_prints_the_command_line_and_runs_nothing(
     nsys = fake_nsys(tmp_path)
     result = run("--nsys", nsys, "--output-dir", "traces", "--dry-run", "--", "sh", "-c", "exit 3")
     assert result.output == (
-        f"{nsys} profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=none --cpuctxsw=none "
+        f"{nsys} profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=process-tree "
+        "--cpuctxsw=process-tree "
         "--force-overwrite=true --output=traces/sh.nsys-rep --env-var=TMPDIR=/tmp sh -c 'exit 3'\n"
     )
     assert result.exit_code == 0
     assert not traces.exists()
+
+
+def flags(*arguments: str | Path) -> list[str]:
+    return shlex.split(run(*arguments, "--dry-run", *python_program("pass")).stdout)
+
+
+@pytest.mark.usefixtures("paranoid_kernel")
+def test_where_the_kernel_forbids_samples_none_are_taken_and_the_message_says_what_to_set(tmp_path: Path) -> None:
+    nsys = fake_nsys(tmp_path, sampling="Fail")
+    result = run("--nsys", nsys, "--output-dir", tmp_path, "--dry-run", *python_program("pass"))
+    assert result.stderr == (
+        "wallsplit: what the CPU executes is not sampled: perf_event_paranoid is 4; sysctl "
+        "kernel.perf_event_paranoid=2\n"
+    )
+    assert "--sample=none" in result.stdout
+
+
+@pytest.mark.usefixtures("paranoid_kernel")
+def test_what_the_user_says_of_samples_goes_before_the_default(tmp_path: Path) -> None:
+    forbidden = fake_nsys(tmp_path, sampling="Fail")
+    assert "--sample=process-tree" in flags("--nsys", forbidden, "--cpu-samples")
+
+
+def test_samples_can_be_done_without(tmp_path: Path) -> None:
+    assert "--sample=none" in flags("--nsys", fake_nsys(tmp_path), "--no-cpu-samples")
+
+
+@pytest.mark.parametrize(
+    ("device", "samples", "traced"),
+    [("cpu", True, False), ("cpu", False, True), ("gpu", True, True), (None, True, True)],
+)
+def test_os_calls_are_left_out_where_a_cpu_workload_is_sampled(
+    tmp_path: Path, device: Literal["cpu", "gpu"] | None, samples: bool, traced: bool
+) -> None:
+    tool = nsys_tool.find(str(fake_nsys(tmp_path)))
+    assert capture_options(tool, device, cpu_samples=samples).os_calls is traced
+    assert capture_options(tool, device, cpu_samples=samples, os_calls=not traced).os_calls is not traced
+
+
+def test_a_container_that_forbids_sampling_is_told_apart_from_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "paranoid", lambda: 1)
+    tool = nsys_tool.find(str(fake_nsys(tmp_path, sampling="Fail")))
+    assert "perf_event_open, as in most containers" in (sampling.refusal(tool) or "")
 
 
 def test_a_dry_run_shows_a_gpu_workload_without_a_gpu_and_says_that_it_would_not_run(
@@ -105,7 +161,7 @@ def test_a_dry_run_shows_a_gpu_workload_without_a_gpu_and_says_that_it_would_not
     arguments = ("--nsys", fake_nsys(tmp_path), "--output-dir", tmp_path / "traces", "keras-gpu")
     dry, wet = run("--dry-run", *arguments), run(*arguments)
     assert dry.exit_code == 0
-    assert "--sample=none" in dry.stdout
+    assert "--cuda-graph-trace=node" in dry.stdout
     assert dry.stderr == (
         "wallsplit: it would not run here: keras-gpu: no NVIDIA GPU or driver; run keras-cpu instead\n"
     )

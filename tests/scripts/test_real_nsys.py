@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from processes import pid_in, wait_until
+from sampled import every, opened
 from wallsplit.errors import CaptureError
 from wallsplit.run import manifest
-from wallsplit_scripts import arrived, nsys
+from wallsplit.why.samples.shares import wilson
+from wallsplit_scripts import arrived, nsys, sampling
 from wallsplit_scripts.cache import cached_export
 from workload_runs import need
 
@@ -30,6 +32,22 @@ for _ in range(2):
             with nvtx.annotate("step"):
                 sum(range(1000))
 sys.exit(3)
+"""
+PLANTED = """
+import json, pathlib, sys, time, zlib
+import nvtx
+text, clocks = bytes(range(256)) * 4096, {"python": 0, "compress": 0}
+work = {"python": lambda: sum(i * i for i in range(40_000)), "compress": lambda: zlib.compress(text[:400_000], 6)}
+for _ in range(60):
+    for kind, run in work.items():
+        with nvtx.annotate(kind):
+            start = time.thread_time_ns()
+            while time.thread_time_ns() - start < 15_000_000:
+                run()
+            clocks[kind] += time.thread_time_ns() - start
+with nvtx.annotate("sleep"):
+    time.sleep(0.3)
+pathlib.Path(sys.argv[1]).write_text(json.dumps(clocks))
 """
 FOR_EVER = """
 import os, pathlib, subprocess, sys, time
@@ -65,6 +83,11 @@ def analyzed(folder: Path) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)["traces"][0]
     return found
+
+
+def need_samples(real_nsys: Path) -> None:
+    if refused := sampling.refusal(nsys.find(str(real_nsys))):
+        pytest.skip(refused)
 
 
 def ranges(trace: dict[str, Any], name: str) -> tuple[int, int]:
@@ -156,13 +179,36 @@ def test_the_analysis_agrees_with_the_workloads_own_clock_and_counts_its_steps(
         assert ranges(trace, "step")[1] == pytest.approx(sum(made.step_wall_ns), rel=0.05)
 
 
-def test_the_trace_of_a_cpu_workload_has_samples_of_what_the_cpu_executed(tmp_path: Path, real_nsys: Path) -> None:
-    if (paranoid := Path("/proc/sys/kernel/perf_event_paranoid")).exists() and int(paranoid.read_text()) > 2:
-        pytest.skip("this kernel lets nobody sample")
+def test_a_cpu_workload_is_recorded_with_samples_and_scheduling_and_without_os_calls(
+    tmp_path: Path, real_nsys: Path
+) -> None:
+    need_samples(real_nsys)
     done = profile(tmp_path, real_nsys, "numpy", "--epochs", "1", "--steps", "20", "--baseline-runs", "0")
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database:
         assert database.execute("SELECT count(*) FROM COMPOSITE_EVENTS").fetchone()[0] > 0
+        assert database.execute("SELECT count(*) FROM SCHED_EVENTS").fetchone()[0] > 0
+        assert not database.execute("SELECT name FROM sqlite_master WHERE name = 'OSRT_API'").fetchall()
+
+
+def test_samples_of_a_planted_program_agree_with_its_own_clock(tmp_path: Path, real_nsys: Path) -> None:
+    need("nvtx")
+    need_samples(real_nsys)
+    clocks_file = tmp_path / "clocks.json"
+    done = profile(tmp_path / "t", real_nsys, "--", sys.executable, "-c", PLANTED, str(clocks_file))
+    assert done.returncode == 0, done.stderr
+    clocks = json.loads(clocks_file.read_text())
+    model, samples = opened(tmp_path / "t" / "x.sqlite")
+    said = next(each for each in every(model, samples) if each is not None and each.phases)
+    phases = {phase.range: phase for phase in said.phases}
+    seen = {kind: phases[kind].main.sample_count for kind in clocks}
+    low, high = wilson(seen["python"] / sum(seen.values()), sum(seen.values()))
+    assert low <= clocks["python"] / sum(clocks.values()) <= high
+    for kind, sample_class in (("python", "python"), ("compress", "data")):
+        assert phases[kind].main.classes[0].sample_class == sample_class
+        assert phases[kind].on_cpu_ns == pytest.approx(clocks[kind], rel=0.05)
+    assert phases["sleep"].host_ns == pytest.approx(300_000_000, rel=0.1)
+    assert (phases["sleep"].on_cpu_ns or 0) < 0.1 * phases["sleep"].host_ns
 
 
 def test_a_crash_shows_its_traceback_and_keeps_its_trace(tmp_path: Path, real_nsys: Path) -> None:

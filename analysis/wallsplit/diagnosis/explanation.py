@@ -1,7 +1,7 @@
 """All that is known of why a ledger's time went where it went, as one value per ledger."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -14,7 +14,7 @@ from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, host_timelines
 from wallsplit.ledger.host_parts import host_parts
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules
+from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules, phase_of
 from wallsplit.ledger.pieces import pieces
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model, Names
@@ -30,6 +30,10 @@ from wallsplit.why.managed_memory import ManagedMemory, managed_memory
 from wallsplit.why.memory import MemoryUse, memory_use, over_time
 from wallsplit.why.pageable import PageableCopies, pageable_copies
 from wallsplit.why.range_threads import range_threads
+from wallsplit.why.samples.host_samples import host_samples
+from wallsplit.why.samples.rules import Rule as ClassRule
+from wallsplit.why.samples.sampling import Sampling, sampling
+from wallsplit.why.samples.values import CpuSampling, HostSamples
 from wallsplit.why.sm import Sm, covered_ns, sm
 from wallsplit.why.steps import Steps, steps
 from wallsplit.why.sync import PhaseAt, Sync, sync
@@ -48,6 +52,8 @@ class Explanation:
     launch: Launch | None
     sync: Sync | None
     comm: Comm | None
+    host_samples: HostSamples | None
+    """What the CPU executed in `host`, estimated from samples; beside the ledger, never inside it."""
     diagnosis: Diagnosis
     contention: Contention | None = None
     """Of the whole process, whatever the device."""
@@ -65,6 +71,8 @@ class Explained:
 
     ledgers: tuple[Explanation, ...] = ()
     rank_skew: RankSkew | None = None
+    cpu_sampling: CpuSampling | None = None
+    """How the CPU was sampled; None where it was not."""
     clocks_ahead: tuple[ClockAhead, ...] = ()
     """In the whole trace."""
     range_threads: pl.DataFrame = field(default_factory=lambda: empty(RANGE_THREADS))
@@ -79,22 +87,27 @@ def explain(
     ledgers: Sequence[Ledger],
     window: Window,
     rules: PhaseRules = PHASES,
+    classes: Sequence[ClassRule] = (),
 ) -> Explained:
-    """Return why the time of each ledger of one window went where it went. `rules`: which range is of which phase.
+    """Return why the time of each ledger of one window went where it went.
+
+    `rules`: which range is of which phase; `classes`: of which class a CPU sample is, before the built-in rules.
 
     Raises:
         LedgerError: some parts do not sum to their whole.
     """
     booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
     hosts = host_timelines(model, activities, rules)
+    samples = sampling(model, classes)
     explanations = tuple(
-        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules)
+        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules, samples)
         for activity, host in zip(activities, hosts, strict=True)
         if (activity.pid, activity.device) in booked
     )
     return Explained(
         ledgers=explanations,
         rank_skew=rank_skew(activities, window),
+        cpu_sampling=samples.facts if samples else None,
         clocks_ahead=clocks_ahead(model),
         range_threads=range_threads(model, window),
         memory_over_time=pl.concat(
@@ -145,6 +158,7 @@ def _explanation(
     ledger: Ledger,
     window: Window,
     rules: PhaseRules,
+    samples: Sampling | None,
 ) -> Explanation:
     cut = pieces(activity, host, window)
     causes = causes_of(model, activity, cut)
@@ -175,6 +189,7 @@ def _explanation(
         launch=launch(activity, window, step_starts),
         sync=sync(activity, window, model.names, _phase_at(host), activities),
         comm=comm(activity, window, model.names),
+        host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),
         diagnosis=diagnosis,
         contention=contention(activity, window),
         pageable_copies=pageable_copies(activity, window, model.names),
@@ -213,3 +228,8 @@ def _host_ns(idle_causes: IdleCauses) -> dict[str, int]:
     for phase, call, ns in idle_causes.select("phase", "call", "ns").iter_rows():
         totals[phase or (f"blocked in {call}" if call else "unnamed")] += ns
     return totals
+
+
+def _own_phases(rules: PhaseRules) -> Callable[[str], str | None] | None:
+    """Return what tells the phase of a range's name by the user's rules; None without any: ranges go by their names."""
+    return None if rules is PHASES else lambda name: phase_of(name, rules)

@@ -1,4 +1,4 @@
-"""Phases of a run by the names of its NVTX ranges: one table, and the user's own rules in front of it."""
+"""Phases of a run by its NVTX ranges' names: a table, and the user's rules in front (docs/idle-time.md)."""
 
 import re
 import tomllib
@@ -26,8 +26,8 @@ PhaseRules = tuple[PhaseRule, ...]
 
 
 def _rule(phase: str, alternatives: str, seen_in: str = "") -> PhaseRule:
-    """Return the rule of a pattern that matches whole words only."""
-    return PhaseRule(phase, re.compile(rf"\b(?:{alternatives})\b"), seen_in)
+    """Return the rule of a pattern that matches whole words only; `#` is no letter, so no word goes on behind it."""
+    return PhaseRule(phase, re.compile(rf"(?<![a-z])(?:{alternatives})(?![a-z])"), seen_in)
 
 
 PHASES = (

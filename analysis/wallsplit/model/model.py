@@ -24,6 +24,7 @@ from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import processes
 from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
+from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
 from wallsplit.schema import (
     ApiCalls,
@@ -86,6 +87,8 @@ class Model:
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
     lacking: frozenset[str] = frozenset()
     """Columns, as `frame.column`, that say nothing because the export lacks them though it has the rows (OPTIONAL)."""
+    samples: CpuSamples | None = None
+    """What the CPUs executed, sampled; None where nsys took no samples."""
     memory_of_gpus: dict[int, int] = field(default_factory=dict)
     """Bytes of each physical GPU that the export describes, in use or not."""
     not_used: tuple[NotUsedTable, ...] = ()
@@ -136,6 +139,7 @@ def load(trace: Trace) -> Model:
     replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
+    samples = cpu_samples(raw, names)
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     physical = physical_gpus(trace)
     used = _devices(*gpu_rows)
@@ -162,6 +166,7 @@ def load(trace: Trace) -> Model:
         capture=capture(trace),
         unusable_rows=raw.unusable,
         lacking=_lacking(trace),
+        samples=samples,
         memory_of_gpus=memory_of_gpus(trace),
         not_used=not_used(trace),  # last: when all that is read has been scanned
     )

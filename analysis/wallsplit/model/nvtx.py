@@ -42,6 +42,7 @@ def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
         _with_domains(rows, text, domains, names).alias("range"),
         text.alias("text"),
         _is_library(rows, domains).alias("is_library"),
+        (pl.col("domainId") == 0).alias("is_default_domain"),
     )
     return NvtxRanges(conform(frame, NVTX_RANGES, "nvtx"))
 

@@ -6,6 +6,7 @@ from typing import Any
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.why.gaps import IdleGap, IdleGaps
+from wallsplit.why.samples.values import to_value
 from wallsplit.why.steps import Steps
 
 KEYS = (
@@ -19,6 +20,7 @@ KEYS = (
     "launch",
     "sync",
     "comm",
+    "host_samples",
     "diagnosis",
     "launch_contention",
     "pageable_copies",
@@ -45,6 +47,7 @@ def explanation(why: Explanation | None) -> dict[str, Any]:
         _fields(why.launch),
         _fields(why.sync),
         _fields(why.comm),
+        to_value(why.host_samples) if why.host_samples else None,
         _diagnosis(why.diagnosis),
         _fields(why.contention),
         _fields(why.pageable_copies),

@@ -11,6 +11,7 @@ from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.why_tables import why_tables
 from wallsplit.report.writing import File
 from wallsplit.text import SPREADSHEET_FORMULA
+from wallsplit.why.samples.table import host_samples_table
 
 TableFormat = Literal["csv", "parquet"]
 _PARQUET_MARK = "wallsplit_table"
@@ -20,7 +21,21 @@ def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
     """Return every table that could be had, whole, the ledgers, their API exposure and what explains them first."""
     tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
     why = {} if analysis.explained is None else why_tables(analysis.ledgers, analysis.explained)
-    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **why, **tables}
+    return {
+        "ledgers": ledgers(analysis),
+        "api_exposure": api_exposure(analysis),
+        **why,
+        **_samples(analysis),
+        **tables,
+    }
+
+
+def _samples(analysis: Analysis) -> dict[str, pl.DataFrame]:
+    if analysis.explained is None or analysis.explained.cpu_sampling is None:
+        return {}
+    reasons = zip(analysis.ledgers, analysis.explained.ledgers, strict=True)
+    sampled = [((led.pid, led.device, _bounds(analysis, led)[0]), why.host_samples) for led, why in reasons]
+    return {"host_samples": host_samples_table((key, samples) for key, samples in sampled if samples)}
 
 
 def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:

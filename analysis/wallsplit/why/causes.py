@@ -1,4 +1,4 @@
-"""Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/why.md, Causes)."""
+"""Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/idle-time.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -23,7 +23,10 @@ def test_failed_calls_are_counted_by_name_and_code_the_most_frequent_first(build
     for name, code in (("cudaFree", 700), ("cudaMalloc", 2), ("cudaMalloc", 2), ("cudaMalloc", 0)):
         build.api(name, 0, 1, result=code)
     assert found(build.model()) == [("failed_api_call", 2), ("failed_api_call", 1)]
-    assert details(build.model()) == ["cudaMalloc returned 2", "cudaFree returned 700"]
+    assert details(build.model()) == [
+        "cudaMalloc: out of memory (code 2)",
+        "cudaFree: illegal memory access (code 700)",
+    ]
 
 
 def test_not_ready_is_the_answer_of_a_query_and_the_failure_of_anything_else(build: TraceBuilder) -> None:
@@ -31,11 +34,12 @@ def test_not_ready_is_the_answer_of_a_query_and_the_failure_of_anything_else(bui
     assert found(build.model()) == [("failed_api_call", 1), ("not_ready_answer", 1)]
 
 
-def test_launches_without_gpu_work_are_counted_but_for_those_that_record_a_graph(build: TraceBuilder) -> None:
+def test_launches_without_gpu_work_are_counted_but_for_those_that_failed_or_record_a_graph(build: TraceBuilder) -> None:
     build.api("cudaLaunchKernel", 0, 1).api("cudaGraphLaunch", 1, 2).api("cudaLaunchKernel", 2, 3)
+    build.api("cudaLaunchKernel", 4, 5, result=209)
     build.api("cudaStreamBeginCapture", 10, 11).api("cudaLaunchKernel", 12, 13).api("cudaStreamEndCapture", 14, 15)
-    assert found(build.model()) == [("api_without_gpu_row", 3)]
-    assert details(build.model()) == [
+    assert found(build.model()) == [("failed_api_call", 1), ("api_without_gpu_row", 3)]
+    assert details(build.model())[1:] == [
         "launches outside stream capture without GPU work: cudaLaunchKernel 2 ×, cudaGraphLaunch 1 ×"
     ]
 

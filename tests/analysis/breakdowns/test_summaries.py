@@ -28,6 +28,7 @@ def full(build: TraceBuilder) -> Model:
     """A trace with a row for every table."""
     build.api("cudaLaunchKernel", 0, 5, 1).kernel(10, 20, 1, "k").range("step", 0, 50).osrt("poll", 0, 9)
     build.api("cudaMemcpy", 6, 8, 2).copy(20, 30, 2).api("cudaGraphLaunch", 9, 10, 3).graph(40, 45, 3, graph=8)
+    build.add("DIAGNOSTIC_EVENT", timestamp=0, severity=2, text="lost 5 events", globalPid=0)
     return build.api("cudaFree", 60, 61, result=1).model()
 
 
@@ -51,7 +52,8 @@ def test_every_table_has_its_rows_in_its_schema(breakdown: Breakdown, full: Mode
 
 @pytest.mark.parametrize("breakdown", BREAKDOWNS, ids=lambda b: b.name)
 def test_every_table_without_rows_is_empty_and_in_its_schema(breakdown: Breakdown, full: Model) -> None:
-    for nothing in (table(frames.model(), breakdown.name), table(full, breakdown.name, FAR)):
+    anywhere = breakdown.name == "nsys_messages"  # they are about the recording, whatever the window
+    for nothing in (table(frames.model(), breakdown.name), *([] if anywhere else [table(full, breakdown.name, FAR)])):
         assert nothing.schema == breakdown.schema
         assert nothing.is_empty()
 

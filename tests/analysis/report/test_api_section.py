@@ -13,7 +13,7 @@ from wallsplit.report.html import html
 from wallsplit.report.markdown import markdown
 from wallsplit.report.terminal import terminal
 
-REASONS = {"setup": "before the first GPU operation", "graph_build": "while a CUDA graph is captured"}
+REASONS = {"setup": "CUDA creates a context in it", "graph_build": "while a CUDA graph is captured"}
 
 
 def booked(*names: str) -> Analysis:

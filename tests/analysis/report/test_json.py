@@ -16,6 +16,7 @@ from shared_traces import TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure
 from wallsplit.ledger.ledger import Window
+from wallsplit.note import KINDS
 from wallsplit.pipeline import analyze
 from wallsplit.report.json import document, text
 
@@ -76,6 +77,16 @@ def test_names_are_whole_and_as_they_are() -> None:
     assert names == list(HOSTILE)
 
 
+def test_of_ranges_that_never_repeat_the_first_rows_by_total_are_listed_and_all_counted() -> None:
+    frame = usual().tables["nvtx_summary"]
+    assert frame is not None
+    many = pl.concat([frame.head(1)] * 10_001).with_columns(total_ns=pl.int_range(10_001, 0, -1))
+    found = first(replace(usual(), tables={"nvtx_summary": many}))
+    assert [row["total_ns"] for row in found["nvtx_summary"]] == list(range(10_001, 1, -1))
+    assert found["nvtx_summary_rows_total"] == 10_001
+    assert found["nvtx_gpu_projection_rows_total"] is None
+
+
 def test_the_text_acts_on_no_terminal() -> None:
     output = text(document([hostile()]))
     assert output.isascii()
@@ -97,7 +108,13 @@ def test_a_reconstruction_is_a_warning_with_its_assumptions() -> None:
     notes = first(one)["notes"]
     assert notes[0]["level"] == "warning"
     assert "Reconstructed" in notes[0]["text"]
-    assert {"level": "info", "text": "Assumption: kernels are alike"} in notes
+    assert {
+        "kind": "assumption",
+        "level": "info",
+        "text": "Assumption: kernels are alike",
+        "pid": None,
+        "device": None,
+    } in (notes)
 
 
 def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
@@ -110,3 +127,24 @@ def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
         "wall_ns": 5,
     }
     VALIDATOR.validate(found)
+
+
+def test_the_kinds_of_notes_and_the_accounts_are_those_of_the_schema() -> None:
+    trace = SCHEMA["$defs"]["trace"]["properties"]
+    assert tuple(trace["notes"]["items"]["properties"]["kind"]["enum"]) == KINDS
+    accounts_ = SCHEMA["$defs"]["ledger"]["properties"]["accounts"]
+    assert tuple(accounts_["properties"]) == tuple(accounts_["required"]) == ACCOUNTS
+
+
+def test_a_gpu_is_described_once_with_what_all_its_processes_did() -> None:
+    one = analysis(
+        ledger(3, pid=1, gpu_kernel=4, gpu_other=3, host=3), ledger(3, pid=2, gpu_kernel=3, gpu_other=4, host=3)
+    )
+    (gpu,) = first(one)["gpus"]
+    assert (gpu["gpu"], gpu["device"], gpu["processes"]) == (3, 3, [1, 2])
+
+
+def test_what_was_not_used_and_what_nsys_said_is_whole() -> None:
+    found = first(hostile())
+    assert found["not_used"][0] == {"table": HOSTILE[0], "rows": 7}
+    assert [row["text"] for row in found["nsys_messages"]] == list(HOSTILE)

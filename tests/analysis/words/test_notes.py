@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import TraceBuilder
+from builders import TraceBuilder, global_id
 from shared_traces import TRACES, needs_shared_traces
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.booking import book
@@ -55,7 +55,7 @@ def test_gpu_times_that_are_lower_bounds_are_not_called_whole(build: TraceBuilde
 def test_failed_calls_are_named_counted_and_polling_is_no_failure(build: TraceBuilder) -> None:
     build.api("cudaLaunchKernel", 0, 1, result=700).api("cudaLaunchKernel", 1, 2, result=700)
     said = texts(build.api("cudaEventQuery", 2, 3, result=600).model())
-    assert "cudaLaunchKernel returned 700 (2 ×)" in said
+    assert "cudaLaunchKernel: illegal memory access (code 700), 2 ×." in said
     assert "cudaEventQuery" not in said
 
 
@@ -65,14 +65,99 @@ def test_a_trace_without_cuda_says_what_it_has_instead(build: TraceBuilder) -> N
     assert "1 NVTX range and 1 OS runtime call" in said
 
 
-def test_the_profilers_warnings_are_passed_on_and_its_chatter_is_not(build: TraceBuilder) -> None:
-    for severity, text in ((1, "started"), (2, "lost 5 events"), (3, "no driver"), (4, "verbose")):
+def test_the_profilers_warnings_fold_into_one_line_with_a_count_the_gravest_first(build: TraceBuilder) -> None:
+    for severity, text in (
+        (1, "started"),
+        (2, "lost 5 events"),
+        (2, "lost 5 events"),
+        (3, "no driver"),
+        (4, "verbose"),
+    ):
         build.add("DIAGNOSTIC_EVENT", timestamp=0, severity=severity, text=text)
     said = texts(build.range("step", 0, 5).model())
-    assert "nsys warning: lost 5 events" in said
-    assert "nsys error: no driver" in said
+    assert "info: nsys warned 3 times about this recording: “no driver”, “lost 5 events”." in said
     assert "started" not in said
     assert "verbose" not in said
+
+
+def test_a_message_that_the_tables_refute_is_not_repeated(build: TraceBuilder) -> None:
+    for text in ("No NVTX events collected. Does the process use NVTX?", "lost 5 events"):
+        build.add("DIAGNOSTIC_EVENT", timestamp=0, severity=2, text=text, globalPid=global_id(1))
+    said = texts(build.api("cudaFree", 0, 5).range("step", 0, 5).model())
+    assert "nsys warned once about this recording: “lost 5 events”." in said
+
+
+def test_where_cuda_is_traced_a_few_warnings_are_quoted_and_the_others_counted(build: TraceBuilder) -> None:
+    for number in range(5):
+        build.add("DIAGNOSTIC_EVENT", timestamp=0, severity=2, text=f"trouble {number}")
+    said = texts(build.api("cudaFree", 0, 5).model())
+    assert "nsys warned 5 times about this recording: “trouble 0”, “trouble 1”, “trouble 2”, and 2 more" in said
+
+
+def test_tables_that_no_number_comes_from_are_named_once_the_largest_first(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, 5).add("THINGS", start=1).add("ENUM_THINGS", id=1)
+    for i in range(1_001):
+        build.add("MORE_THINGS", start=i)
+    said = texts(build.model())
+    assert "info: Also recorded and not used here: MORE_THINGS (1,001 rows), THINGS (1 row)." in said
+    assert said.count("THINGS") == 2
+
+
+def test_many_tables_without_a_number_are_counted(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, 5)
+    for i in range(43):
+        build.add(f"T{i:02}", start=1)
+    assert "T39 (1 row), and 3 more tables." in texts(build.model())
+
+
+@pytest.mark.parametrize(("mapped", "note"), [((), "of processes 1, 2 is"), ((1,), "of process 2 is"), ((1, 2), None)])
+def test_a_gpu_that_is_assumed_is_said_to_be(build: TraceBuilder, mapped: tuple[int, ...], note: str | None) -> None:
+    for pid in (1, 2):
+        build.api("cudaLaunchKernel", 0, 1, corr=1, pid=pid).kernel(2, 9, corr=1, pid=pid)
+    for pid in mapped:
+        build.add("TARGET_INFO_CUDA_DEVICE", gpuId=0, cudaId=0, pid=pid)
+    said = texts(build.model())
+    assert note in said if note else said == ""
+
+
+def test_a_device_number_of_one_process_needs_no_assumption_worth_a_word(build: TraceBuilder) -> None:
+    assert texts(build.api("cudaLaunchKernel", 0, 1, corr=1).kernel(2, 9, corr=1).model()) == ""
+
+
+def test_a_launch_that_failed_is_no_launch_lost(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 1, corr=1).kernel(2, 9, corr=1).api("cudaLaunchKernel", 3, 4, result=701)
+    said = texts(build.model())
+    assert "a launch needs more resources than there are (code 701), 1 ×. A launch that failed ran nothing" in said
+    assert "lower bounds" not in said
+
+
+def test_an_allocation_that_failed_is_not_called_a_launch(build: TraceBuilder) -> None:
+    said = texts(build.api("cudaMalloc", 0, 1, result=2).model())
+    assert "An allocation that failed" in said
+    assert "launch that failed" not in said
+
+
+def test_a_code_nobody_knows_is_given_as_it_is(build: TraceBuilder) -> None:
+    assert "cudaMalloc: code 4242, 1 ×" in texts(build.api("cudaMalloc", 0, 1, result=4242).model())
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "why"),
+    [
+        ("cudaMalloc", 0, "none of its calls launches, copies or sets"),
+        ("cudaLaunchKernel", 209, "every call that launches, copies or sets failed"),
+        ("cudaMemcpy", 0, "of its copies and sets the trace has no GPU work"),
+    ],
+)
+def test_a_process_without_gpu_work_is_told_why(build: TraceBuilder, name: str, result: int, why: str) -> None:
+    assert f"Process 1 called CUDA but launched nothing: {why}." in texts(build.api(name, 0, 5, result=result).model())
+
+
+def test_a_kernel_that_failed_is_the_cause_of_missing_gpu_rows(build: TraceBuilder) -> None:
+    said = texts(build.api("cudaLaunchKernel", 0, 1).api("cudaDeviceSynchronize", 2, 9, result=719).model())
+    assert "After code 719 CUDA refuses all further work" in said
+    assert "A kernel failed, as calls after it report" in said
+    assert "WSL" not in said
 
 
 @needs_shared_traces
@@ -80,11 +165,13 @@ def test_the_profilers_warnings_are_passed_on_and_its_chatter_is_not(build: Trac
     ("name", "says"),
     [
         ("wsl_no_kernels_4060", "launched kernels, but the trace has no GPU work of it"),
-        ("cuda_error_700", "returned 700"),
+        ("cuda_error_700", "cudaFree: illegal memory access (code 700), 2 ×"),
         ("no_cuda_events_jacc", "CUDA profiling might have not been started correctly"),
         ("torch_2xh100_1s_orphans", "have the API call that launched them"),
         ("graph_level_only_a100_torchcompile", "10 CUDA graph replays were recorded as a whole"),
-        ("jetson_orin", "launched nothing that was recorded"),
+        ("jetson_orin", "called CUDA but launched nothing"),
+        ("gpu_metrics_a100", "Also recorded and not used here"),
+        ("torch_ddp_2xh100_after", "by the names of kernels: NCCL (62 kernels)"),
     ],
 )
 def test_the_traps_of_the_shared_traces_are_pointed_out(name: str, says: str) -> None:
@@ -96,6 +183,6 @@ def test_failed_calls_are_listed_once_each_in_one_order(build: TraceBuilder) -> 
         build.api(name, 0, 1, result=code)
     said = texts(build.model())
     assert (
-        "failed: cudaFree returned 2 (2 ×), cudaFree returned 700 (1 ×), "
-        "cudaMalloc returned 2 (1 ×), cudaMalloc returned 700 (1 ×). "
+        "failed: cudaFree: out of memory (code 2), 2 ×; cudaFree: illegal memory access (code 700), 1 ×; "
+        "cudaMalloc: out of memory (code 2), 1 ×; cudaMalloc: illegal memory access (code 700), 1 ×. "
     ) in said
