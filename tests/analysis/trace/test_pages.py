@@ -326,26 +326,6 @@ def test_every_number_of_threads_reads_the_same_rows(tmp_path: Path) -> None:
         assert rows_of(frame) == expected
 
 
-def test_a_window_keeps_the_rows_in_it_and_decodes_no_page_outside(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    rows = (*((number, b"step") for number in range(1_000)), (None, b"step"), (1_000, b"x" * 5_000))
-    write(path, Layout(), Contents(types=("INTEGER", "TEXT"), rows=rows, rowids=tuple(range(1_002))))
-    file = bytearray(path.read_bytes())
-    chain = file.index(b"x" * 508) // 512 * 512
-    file[chain : chain + 4] = bytes(4)  # the last text's chain of pages ends too early
-    path.write_bytes(file)
-    with opened(path) as db:
-        info = table_info(db, "t")
-    frame = read_table(path, info, ["c1", "c0"], text=pl.String, window=("c0", 200, 300))
-    assert frame is not None
-    assert frame.rows() == [("step", number) for number in range(200, 300)]
-    empty = read_table(path, info, ["c1"], text=pl.String, window=("c0", 5_000, 6_000))
-    assert empty is not None
-    assert empty.is_empty()
-    with pytest.raises(TraceError):
-        read_table(path, info, ["c1"], window=("c0", 200, 2_000))
-
-
 def test_a_truncated_file_is_named_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
     rows = tuple((number,) for number in range(2_000))
