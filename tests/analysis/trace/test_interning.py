@@ -65,3 +65,11 @@ def varint(value: int) -> bytes:
     while value := value >> 7:
         groups.append(128 | value & 127)
     return bytes(reversed(groups))
+
+
+@pytest.mark.parametrize("length", range(1_000, 1_050))
+def test_strings_of_about_a_thousand_bytes_differ_by_their_last(length: int) -> None:
+    strings = [b"x" * (length - 1) + last for last in (b"a", b"b", b"a")]
+    interner = Interner()
+    assert [interner.texts[code] for code in codes_of(interner, strings)] == strings
+    assert len(interner.texts) == 2
