@@ -23,6 +23,7 @@ from wallsplit.run.beside_trace import RecordedRun, recorded_run
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
 from wallsplit.why.samples.rules import Rule as ClassRule
+from wallsplit.words.gpu_use import gpu_use_notes
 from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
@@ -93,7 +94,12 @@ def analyse(
         window_is_explicit=window is not None,
         ledgers=ledgers,
         tables=breakdowns,
-        notes=(*notes(model, ledgers, selected, explicit=window is not None), *beside.notes, *refused),
+        notes=(
+            *notes(model, ledgers, selected, explicit=window is not None),
+            *gpu_use_notes(ledgers, explained, model.gpus),
+            *beside.notes,
+            *refused,
+        ),
         run=beside.manifest,
         arithmetic=arithmetic,
         perturbation=beside.perturbation,
