@@ -14,7 +14,7 @@ NSYS_PAYLOADS_SINCE = (2024, 1)  # … whose present form nsys 2023.4 drops with
 
 
 def nvtx_ranges(export: Path, names: Iterable[str] | None = None) -> int:
-    """How many finished NVTX ranges the export holds, of those names or of any.
+    """Return how many finished NVTX ranges the export holds, of those names or of any.
 
     Raises:
         CaptureError: the export cannot be read.
@@ -32,7 +32,7 @@ def nvtx_ranges(export: Path, names: Iterable[str] | None = None) -> int:
 
 
 def epochs_utc(export: Path) -> list[tuple[int, int]]:
-    """Start and end of the NVTX ranges named "epoch", in ns of UTC, in order; empty where the export cannot tell.
+    """Return start and end of the NVTX ranges named "epoch", in ns of UTC, in order; none where the export cannot tell.
 
     Raises:
         CaptureError: the export cannot be read.
@@ -51,7 +51,7 @@ def epochs_utc(export: Path) -> list[tuple[int, int]]:
 
 
 def capture_ns(export: Path) -> int | None:
-    """How long nsys recorded the program, start of the process included, in ns.
+    """Return how long nsys recorded the program, start of the process included, in ns.
 
     Raises:
         CaptureError: the export cannot be read.
@@ -61,7 +61,7 @@ def capture_ns(export: Path) -> int | None:
 
 
 def why_no_ranges(nvtx_version: str | None, nsys_version: Sequence[int]) -> str | None:
-    """Why this nsys records no NVTX ranges of this Python package `nvtx`, and what to do; None where it should."""
+    """Return why this nsys records no NVTX ranges of this version of `nvtx`, and what to do; None where it should."""
     if nvtx_version is None:
         return "the Python package nvtx is missing: pip install 'nvtx<0.2.12'"
     if parse_version(nvtx_version) >= NVTX_PAYLOADS_SINCE and tuple(nsys_version) < NSYS_PAYLOADS_SINCE:
@@ -74,7 +74,7 @@ def why_no_ranges(nvtx_version: str | None, nsys_version: Sequence[int]) -> str 
 
 
 def _query(export: Path, table: str, query: str, values: Sequence[str]) -> list[tuple[int, ...]]:
-    """The rows; none where nsys made no such table because it had nothing for it."""
+    """Return the rows; none where nsys made no such table because it had nothing for it."""
     uri = f"{export.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as database:

@@ -11,7 +11,7 @@ from wallsplit_scripts import nsys
 
 
 def cache_folder(platform: str, environment: Mapping[str, str], home: Path) -> Path:
-    """Where this user's exports go, by the platform's convention (XDG base directories on Linux)."""
+    """Return where this user's exports go, by the platform's convention (XDG base directories on Linux)."""
     if platform == "win32":
         return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "wallsplit" / "exports"
     if platform == "darwin":
@@ -21,7 +21,7 @@ def cache_folder(platform: str, environment: Mapping[str, str], home: Path) -> P
 
 
 def cached_export(report: Path, nsys_option: str | None = None) -> Path:
-    """The SQLite export of the report, in the user's cache folder; made by nsys if this report has none there yet.
+    """Return the SQLite export of the report, in the user's cache folder; nsys makes it if there is none yet.
 
     An export holds the whole environment of the profiled program: the folder is open to its owner alone.
 

@@ -27,7 +27,7 @@ RETRIES = 2  # of a task that fails; how many workers may die over one is the cl
 def analyze_all(
     traces: Sequence[Path], one: "Analyze", address: str, advance: Callable[[str], None]
 ) -> "list[Outcome]":
-    """The outcome of each trace, in their order; `one` is called by the workers of the Dask scheduler at the address.
+    """Return the outcome of each trace, in their order; the workers of the scheduler at the address call `one`.
 
     `one` can be imported there; `advance` is called here with the name of each trace whose outcome has come back.
 
@@ -84,7 +84,7 @@ class _Call:
 
 
 def _task(one: "Analyze", trace: Path, version: str) -> "Outcome":
-    """What a worker does for one trace."""
+    """Return what a worker does for one trace."""
     from wallsplit.analysis import Failure
 
     if wallsplit.__version__ != version:
@@ -100,7 +100,7 @@ def _sent(client: "Client", one: "Analyze", trace: Path) -> "Future":
 
 
 def _outcome(trace: Path, task: "Future", address: str) -> "Outcome | None":
-    """The outcome of the task, as if analysed here under the path that the user gave; None if its workers died."""
+    """Return the task's outcome, as if analysed here under the path that the user gave; None if its workers died."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker

@@ -47,7 +47,7 @@ def supervise(
     output: IO[bytes] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """How the program ended; when this returns, no process of its run is alive.
+    """Return how the program ended; when this returns, no process of its run is alive.
 
     Past the limit, and on SIGINT, SIGTERM or SIGHUP to this process, the program gets SIGTERM, and after the grace
     time (or at a second signal) SIGKILL. `output` takes its stdout and stderr; without it they pass through, as this
@@ -107,7 +107,7 @@ def _noting_signals() -> Iterator[_Noted]:
 
 
 def _await(process: subprocess.Popen[bytes], noted: _Noted, limit_s: float | None) -> bool:
-    """Whether the process ended, or a signal arrived, within the limit."""
+    """Return whether the process ended, or a signal arrived, within the limit."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
     while process.poll() is None and not noted.again.is_set():
         if deadline is not None and time.monotonic() >= deadline:
@@ -155,7 +155,7 @@ def _end_leftovers(process: subprocess.Popen[bytes], before: set[int]) -> None:
 
 
 def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the process is gone; collects the exit status of an adopted one."""
+    """Return whether the process is gone; collects the exit status of an adopted one."""
     if pid == process.pid:
         return process.poll() is not None
     try:
@@ -165,7 +165,7 @@ def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:
 
 
 def descendants(root: int) -> list[int]:
-    """Process ids of all living descendants of the process, parents first; empty where there is no /proc."""
+    """Return the process ids of all living descendants of the process, parents first; empty where there is no /proc."""
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # gone since it was listed

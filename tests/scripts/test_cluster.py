@@ -28,7 +28,7 @@ def ignore(_name: str) -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A scheduler with two workers, which are started again when they die; it gives a task up at the second death."""
+    """Yield a scheduler with two workers, started again when they die; it gives a task up at the second death."""
     try:
         import dask
         from distributed import LocalCluster

@@ -56,7 +56,7 @@ def left_in(folder: Path) -> list[str]:
 
 
 def analyzed(folder: Path) -> dict[str, Any]:
-    """What `analyze --json` says about the trace in the folder, whose report it also writes there."""
+    """Return what `analyze --json` says about the trace in the folder, whose report it also writes there."""
     trace, reports = folder / "x.sqlite", folder / "reports"
     arguments = ("analyze", str(trace), "--json", "--report-dir", str(reports))
     done = subprocess.run(
@@ -68,13 +68,13 @@ def analyzed(folder: Path) -> dict[str, Any]:
 
 
 def ranges(trace: dict[str, Any], name: str) -> tuple[int, int]:
-    """How many NVTX ranges of that name the analysis counts, and how long they are together."""
+    """Return how many NVTX ranges of that name the analysis counts, and how long they are together."""
     row = next(row for row in trace["nvtx_summary"] if row["range"] == name)
     return row["count"], row["total_ns"]
 
 
 def processes_naming(text: str) -> list[int]:
-    """Process ids whose command line holds the text."""
+    """Return the process ids whose command line holds the text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

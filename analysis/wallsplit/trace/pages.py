@@ -35,7 +35,7 @@ def read_table(
     text: PolarsType = pl.Categorical,
     window: tuple[str, int, int] | None = None,
 ) -> pl.DataFrame | None:
-    """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
+    """Return these columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
 
     A `window` (column, from, to) keeps the rows with from ≤ column < to; pages that hold none of them are not decoded.
 
@@ -78,7 +78,7 @@ def _read(
 
 
 def _inside(path: Path, table: TableInfo, threads: int, column: str, start: int, end: int) -> Mask:
-    """Which rows of the table lie in the window."""
+    """Return which rows of the table lie in the window."""
     values = _read(path, table, [column], threads, pl.String)[column]
     inside: Mask = values.is_between(start, end, closed="left").fill_null(value=False).to_numpy()
     return inside
@@ -93,7 +93,7 @@ def _column(table: TableInfo, name: str, rows: int) -> Column:
 
 
 def _decode(file: PageFile, leaves: Integers, counts: Integers, columns: Sequence[Column], threads: int) -> list[Part]:
-    """Fills the columns from the leaves, in runs of equal length, one per thread."""
+    """Fill the columns from the leaves, in runs of equal length, one per thread."""
     firsts = np.concatenate(([0], np.cumsum(counts)))
     runs = max(1, min(threads, len(leaves) // _FEWEST_PAGES))
     bounds = [len(leaves) * run // runs for run in range(runs + 1)]
@@ -122,7 +122,7 @@ def _series(column: Column) -> pl.Series:
 
 
 def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
-    """The texts of all threads under one numbering, by value; each row's text is then picked by its code."""
+    """Return the texts of all threads under one numbering, by value; each row's text is then picked by its code."""
     distinct = [interners[column.name].texts for _, interners in parts]
     texts = pl.Series(column.name, [text.decode("utf-8", "replace") for run in distinct for text in run], pl.String)
     ranks = (texts.rank("dense") - 1).cast(pl.UInt32).to_numpy()
