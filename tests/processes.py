@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 PATIENCE_S = 30.0
 
 
 def alive(pid: int) -> bool:
     """Return whether a process with that id runs (one that ended but was not collected does not)."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 

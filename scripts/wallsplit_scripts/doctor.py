@@ -53,7 +53,7 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     yield perf_finding(_paranoid(), privileged=hasattr(os, "geteuid") and os.geteuid() == 0)
     for distributions, purpose, extra in FRAMEWORKS:
         yield framework_finding(distributions, _installed(distributions), purpose, extra)
-    yield cache_finding(cache_folder(sys.platform, os.environ, Path.home()))
+    yield cache_finding(cache_folder())
 
 
 def _nsys(option: str | None) -> nsys.Nsys | WallsplitError:
