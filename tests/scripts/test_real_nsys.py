@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from processes import pid_in, wait_until
@@ -75,14 +76,9 @@ def ranges(trace: dict[str, Any], name: str) -> tuple[int, int]:
 
 def processes_naming(text: str) -> list[int]:
     """Return the process ids whose command line holds the text."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if text.encode() in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
+    return [
+        process.pid for process in psutil.process_iter(["cmdline"]) if text in " ".join(process.info["cmdline"] or ())
+    ]
 
 
 def test_a_users_script_is_traced_with_every_range_and_its_exit_code_passed_on(tmp_path: Path, real_nsys: Path) -> None:
