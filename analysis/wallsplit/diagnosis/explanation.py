@@ -111,7 +111,10 @@ def explain(
         clocks_ahead=clocks_ahead(model),
         range_threads=range_threads(model, window),
         memory_over_time=pl.concat(
-            [empty(MEMORY_USE), *(over_time(model.memory_events, pid, None) for pid in sorted({x.pid for x in ledgers}))]
+            [
+                empty(MEMORY_USE),
+                *(over_time(model.memory_events, pid, None) for pid in sorted({x.pid for x in ledgers})),
+            ]
         ),
     )
 

@@ -67,7 +67,11 @@ def _diagnoses(ledgers: Sequence[Ledger], explained: Explained) -> Rows:
             yield *_head(ledger, diagnosis, 0, diagnosis.primary), None, None, None, diagnosis.evidence
         for place, finding in enumerate(diagnosis.findings):
             prize = (finding.share_ratio, finding.prize_upper_ns, finding.prize_upper_ratio)
-            yield *_head(ledger, diagnosis, place, finding.cause), *prize, because(Case(ledger, why, finding, explained))
+            yield (
+                *_head(ledger, diagnosis, place, finding.cause),
+                *prize,
+                because(Case(ledger, why, finding, explained)),
+            )
 
 
 def _head(ledger: Ledger, diagnosis: Diagnosis, place: int, cause: str) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ def read_table(
     threads: int = 2,
     text: PolarsType = pl.Categorical,
 ) -> pl.DataFrame | None:
-    """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
+    """Return these columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
 
     Equal to what `SELECT` gives, invalid UTF-8 replaced by U+FFFD. None, for sqlite3 to read instead, is returned for
     everything out of the ordinary: a table WITHOUT ROWID, virtual or generated columns, a column of blobs or of values
@@ -70,7 +70,7 @@ def _column(table: TableInfo, name: str, rows: int) -> Column:
 
 
 def _decode(file: PageFile, leaves: Integers, counts: Integers, columns: Sequence[Column], threads: int) -> list[Part]:
-    """Fills the columns from the leaves, in runs of equal length, one per thread."""
+    """Fill the columns from the leaves, in runs of equal length, one per thread."""
     firsts = np.concatenate(([0], np.cumsum(counts)))
     runs = max(1, min(threads, len(leaves) // _FEWEST_PAGES))
     bounds = [len(leaves) * run // runs for run in range(runs + 1)]
@@ -99,7 +99,7 @@ def _series(column: Column) -> pl.Series:
 
 
 def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
-    """The texts of all threads one after another; each row's text is then picked by its code."""
+    """Return the texts of all threads one after another; each row's text is then picked by its code."""
     runs = [interners.pop(column.name).texts for _, interners in parts]
     first = 0
     for (rows, _), run in zip(parts, runs, strict=True):
@@ -112,7 +112,7 @@ def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl
 
 
 def _decoded(texts: list[bytes]) -> pl.Series:
-    """The texts as String, invalid UTF-8 replaced by U+FFFD."""
+    """Return the texts as String, invalid UTF-8 replaced by U+FFFD."""
     try:
         return pl.Series(texts, dtype=pl.Binary).cast(pl.String)
     except pl.exceptions.PolarsError:

@@ -120,7 +120,9 @@ class CauseTimeline:
         """Return the instants of a cause in `[start, end)`."""
         holds = (self.codes == CAUSES.index(cause)).astype(np.int8)
         edge = np.diff(np.concatenate([[0], holds, [0]]))
-        return clip(Intervals(self.times[np.flatnonzero(edge == 1)], self.times[np.flatnonzero(edge == -1)]), start, end)
+        return clip(
+            Intervals(self.times[np.flatnonzero(edge == 1)], self.times[np.flatnonzero(edge == -1)]), start, end
+        )
 
     def window(self) -> dict[str, int]:
         """Return the ns of each cause in the whole window.

@@ -138,7 +138,7 @@ CORRELATION = st.integers(1, 6)
 
 @st.composite
 def rows(draw: st.DrawFn) -> tuple[list[frames.Call], list[frames.Kernel], list[frames.Range]]:
-    """Calls that follow, nest, cross and share correlation ids; ranges of both styles that do the same."""
+    """Return calls that follow, nest, cross and share correlation ids; ranges of both styles that do the same."""
     calls = draw(st.lists(st.tuples(SPAN, THREAD, CORRELATION), max_size=8))
     kernels = draw(st.lists(st.tuples(SPAN, CORRELATION), max_size=8))
     ranges = draw(st.lists(st.tuples(SPAN, THREAD, st.sampled_from("ab"), st.sampled_from(NVTX_STYLES)), max_size=8))

@@ -57,7 +57,7 @@ def test_variable_length_integers_read_back(values: list[int]) -> None:
 
 
 def varint(value: int) -> bytes:
-    """Seven bits a byte from the top, the high bit set on all but the last; the ninth byte holds eight."""
+    """Return the number, 7 bits a byte from the top, the high bit set on all but the last; the ninth byte holds 8."""
     value %= 2**64
     if value >= 2**56:
         return bytes(128 | (value >> 8 + 7 * place) & 127 for place in range(7, -1, -1)) + bytes([value & 255])

@@ -122,7 +122,7 @@ def write(path: Path, layout: Layout, table: Contents) -> None:
 
 
 def reserve(path: Path, layout: Layout) -> None:
-    """Leaves the last bytes of every page to an extension, as the header of a database without tables says."""
+    """Leave the last bytes of every page to an extension, as the header of a database without tables says."""
     file = bytearray(path.read_bytes())
     file[20] = layout.reserved
     file[105:107] = ((layout.page_size - layout.reserved) % 65536).to_bytes(2, "big")
@@ -158,7 +158,7 @@ def selected(db: sqlite3.Connection, table: TableInfo, columns: Sequence[str]) -
 
 
 def bits(row: Row) -> Row:
-    """The row with its reals as bytes: -0.0 is not 0.0."""
+    """Return the row with its reals as bytes: -0.0 is not 0.0."""
     return tuple(struct.pack("<d", value) if isinstance(value, float) else value for value in row)
 
 
@@ -229,7 +229,7 @@ def test_a_damaged_file_gives_the_rows_of_sqlite_or_nothing(
 
 
 def damaged(file: bytes, page_size: int, chance: random.Random, flips: int, cut: bool) -> bytes:
-    """The file with some bytes changed, half of them in page headers and pointers, and perhaps its end cut off."""
+    """Return the file with some bytes changed, half of them in page headers and pointers, perhaps its end cut off."""
     changed = bytearray(file)
     for _ in range(flips):
         page = chance.randrange(len(file) // page_size)
@@ -448,7 +448,7 @@ def test_a_real_trace_reads_as_sqlite_reads_it(name: str) -> None:
 
 
 def holds_strangers(table: TableInfo, columns: Sequence[str], rows: Sequence[Row]) -> bool:
-    """Whether a column that declares integers holds something else: `nsys stats` leaves such tables behind."""
+    """Return whether a column that declares integers holds something else: `nsys stats` leaves such tables behind."""
     strict = [
         number for number, column in enumerate(columns) if table.affinity(table.columns.index(column)) == "INTEGER"
     ]
