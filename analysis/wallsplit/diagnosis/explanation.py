@@ -1,7 +1,7 @@
 """All that is known of why a ledger's time went where it went, as one value per ledger."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -13,13 +13,17 @@ from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, host_timelines
 from wallsplit.ledger.host_parts import host_parts
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules
+from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules, phase_of
 from wallsplit.ledger.pieces import pieces
 from wallsplit.model import Model
 from wallsplit.schema import IdleCauses
 from wallsplit.why.comm import Comm, RankSkew, comm, rank_skew
 from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.why.launch import Launch, launch
+from wallsplit.why.samples.host_samples import host_samples
+from wallsplit.why.samples.rules import Rule as ClassRule
+from wallsplit.why.samples.sampling import Sampling, sampling
+from wallsplit.why.samples.values import CpuSampling, HostSamples
 from wallsplit.why.sm import Sm, covered_ns, sm
 from wallsplit.why.steps import Steps, steps
 from wallsplit.why.sync import PhaseAt, Sync, sync
@@ -38,6 +42,8 @@ class Explanation:
     launch: Launch | None
     sync: Sync | None
     comm: Comm | None
+    host_samples: HostSamples | None
+    """What the CPU executed in `host`, estimated from samples; beside the ledger, never inside it."""
     diagnosis: Diagnosis
 
 
@@ -47,6 +53,8 @@ class Explained:
 
     ledgers: tuple[Explanation, ...] = ()
     rank_skew: RankSkew | None = None
+    cpu_sampling: CpuSampling | None = None
+    """How the CPU was sampled; None where it was not."""
 
 
 def explain(
@@ -55,20 +63,24 @@ def explain(
     ledgers: Sequence[Ledger],
     window: Window,
     rules: PhaseRules = PHASES,
+    classes: Sequence[ClassRule] = (),
 ) -> Explained:
-    """Return why the time of each ledger of one window went where it went. `rules`: which range is of which phase.
+    """Return why the time of each ledger of one window went where it went.
+
+    `rules`: which range is of which phase; `classes`: of which class a CPU sample is, before the built-in rules.
 
     Raises:
         LedgerError: some parts do not sum to their whole.
     """
     booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
     hosts = host_timelines(model, activities, rules)
+    samples = sampling(model, classes)
     explanations = tuple(
-        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules)
+        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules, samples)
         for activity, host in zip(activities, hosts, strict=True)
         if (activity.pid, activity.device) in booked
     )
-    return Explained(explanations, rank_skew(activities, window))
+    return Explained(explanations, rank_skew(activities, window), samples.facts if samples else None)
 
 
 def split_host(
@@ -113,6 +125,7 @@ def _explanation(
     ledger: Ledger,
     window: Window,
     rules: PhaseRules,
+    samples: Sampling | None,
 ) -> Explanation:
     cut = pieces(activity, host, window)
     causes = causes_of(model, activity, cut)
@@ -142,6 +155,7 @@ def _explanation(
         launch=launch(activity, window, found.rows["host_start"].to_numpy()),
         sync=sync(activity, window, model.names, _phase_at(host), activities),
         comm=comm(activity, window, model.names),
+        host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),
         diagnosis=diagnosis,
     )
 
@@ -158,3 +172,8 @@ def _host_ns(idle_causes: IdleCauses) -> dict[str, int]:
     for phase, call, ns in idle_causes.select("phase", "call", "ns").iter_rows():
         totals[phase or (f"blocked in {call}" if call else "unnamed")] += ns
     return totals
+
+
+def _own_phases(rules: PhaseRules) -> Callable[[str], str | None] | None:
+    """Return what tells the phase of a range's name by the user's rules; None without any: ranges go by their names."""
+    return None if rules is PHASES else lambda name: phase_of(name, rules)

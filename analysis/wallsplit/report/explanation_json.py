@@ -6,6 +6,7 @@ from typing import Any
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.why.gaps import IdleGap, IdleGaps
+from wallsplit.why.samples.values import to_value
 from wallsplit.why.steps import Steps
 
 KEYS = (
@@ -19,6 +20,7 @@ KEYS = (
     "launch",
     "sync",
     "comm",
+    "host_samples",
     "diagnosis",
 )
 """What a ledger gains; each is null where a window names many ranges."""
@@ -40,6 +42,7 @@ def explanation(why: Explanation | None) -> dict[str, Any]:
         asdict(why.launch) if why.launch else None,
         asdict(why.sync) if why.sync else None,
         asdict(why.comm) if why.comm else None,
+        to_value(why.host_samples) if why.host_samples else None,
         _diagnosis(why.diagnosis),
     )
     return dict(zip(KEYS, values, strict=True))

@@ -71,6 +71,7 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
+        "cpu_sampling": asdict(facts) if (facts := analysis.explained and analysis.explained.cpu_sampling) else None,
         "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
         **{name: _rows(analysis, name) for name in names},
         **{f"{name}_rows_total": _rows_total(analysis, name) for name in LISTED},

@@ -11,6 +11,7 @@ from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.idle_tables import idle_tables
 from wallsplit.report.writing import File
 from wallsplit.text import SPREADSHEET_FORMULA
+from wallsplit.why.samples.table import host_samples_table
 
 TableFormat = Literal["csv", "parquet"]
 _PARQUET_MARK = "wallsplit_table"
@@ -21,7 +22,21 @@ def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
     tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
     explained = analysis.explained
     idle = {} if explained is None else idle_tables(analysis.ledgers, [why.idle for why in explained.ledgers])
-    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **idle, **tables}
+    return {
+        "ledgers": ledgers(analysis),
+        "api_exposure": api_exposure(analysis),
+        **idle,
+        **_samples(analysis),
+        **tables,
+    }
+
+
+def _samples(analysis: Analysis) -> dict[str, pl.DataFrame]:
+    if analysis.explained is None or analysis.explained.cpu_sampling is None:
+        return {}
+    reasons = zip(analysis.ledgers, analysis.explained.ledgers, strict=True)
+    sampled = [((led.pid, led.device, _bounds(analysis, led)[0]), why.host_samples) for led, why in reasons]
+    return {"host_samples": host_samples_table((key, samples) for key, samples in sampled if samples)}
 
 
 def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:

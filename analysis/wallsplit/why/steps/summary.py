@@ -46,7 +46,10 @@ class Steps:
     rows: StepRows
     """Every step, as schema.STEP_ROWS."""
     boundary: str | None = None
-    """Whose time a step begins at: `gpu`, its first operation's start, or `host`."""
+    """Where a step begins: `gpu`, with its first operation; `host`, with its range.
+
+    Where first operations do not ascend, on several streams, `gpu` steps begin when the host does: at `host_start`.
+    """
     kinds: tuple[StepKind, ...] | None = None
     """The most frequent first; of equally frequent ones, the earlier."""
     other_kinds_count: int | None = None
