@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
@@ -69,7 +68,10 @@ def test_the_study_repeats_the_grid_that_was_measured() -> None:
 def table_after(page: str, header: str) -> list[list[str]]:
     """Return the rows of the table of a page whose header line begins so: a list of cells each."""
     lines = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"\n{header}", 1)[1].splitlines()[2:]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in takewhile(lambda x: x.startswith("|"), lines)]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in itertools.takewhile(lambda x: x.startswith("|"), lines)
+    ]
 
 
 def test_the_page_on_idle_time_lists_the_phases_and_where_their_names_come_from() -> None:

@@ -110,7 +110,7 @@ def ledgers(model: Model) -> list[object]:
 
 @pytest.fixture(scope="module")
 def exports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report recorded now, exported as each type; `all-` with the tables that have no rows too."""
+    """Return a report recorded now, exported as each type; `all-` with the tables that have no rows too."""
     try:
         tool = nsys.locate()
     except CaptureError as error:
