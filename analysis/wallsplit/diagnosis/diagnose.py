@@ -81,9 +81,11 @@ def without_device(rows: Rows, names: Names) -> Diagnosis:
     failed = driving.filter((code != 0) & (code != _NOT_READY))
     tried = rows.calls.filter(pl.col("api_class").is_in(list(_WORKS))).height
     said = f"{driving.height} CUDA calls, no GPU operation recorded"
+    first = None
     if failed.height:
-        said += f"; {names[failed['name'][0]]} failed with {failed['return_value'][0]}"
-    return Diagnosis(None, "abstain" if tried or failed.height else "no_gpu_use", evidence=said)
+        first = FailedCall(names[failed["name"][0]], failed["return_value"][0], failed.height)
+        said += f"; {first.call} failed with {first.code}"
+    return Diagnosis(None, "abstain" if tried or first else "no_gpu_use", evidence=said, failed=first)
 
 
 def without_cuda(host_ns: dict[str, int], wall_ns: int) -> Diagnosis:
