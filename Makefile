@@ -3,7 +3,8 @@
 PYTHON  ?= python3
 VENV    := .venv
 BIN     := $(VENV)/bin
-PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL := $(PIP) install -c constraints.txt
 NSYS    := .nsys/usr/bin/nsys
 SAMPLES := traces/keras-gpu.reconstructed.sqlite traces/numpy-loop.sqlite
 
@@ -14,7 +15,7 @@ ARGS       ?=
 PYTESTARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint nsys frameworks profile study bench samples docs clean
+.PHONY: help setup demo test lint wheel audit nsys frameworks profile study bench samples docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +34,15 @@ lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+wheel: $(VENV)/.core ## Build dist/*.whl and test it where nothing else is, with the newest and the oldest dependencies
+	rm -rf dist
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	PYTHON="$(PYTHON)" scripts/try_wheel.sh dist/*.whl newest
+	PYTHON="$(PYTHON)" scripts/try_wheel.sh dist/*.whl oldest
+
+audit: $(VENV)/.audit ## Look up known vulnerabilities of all that constraints.txt pins
+	$(VENV)/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
+
 nsys: $(NSYS) ## Put Nsight Systems into .nsys (Debian on x86-64; elsewhere it says where to get one)
 
 frameworks: $(VENV)/.frameworks ## Add TensorFlow, JAX, PyTorch and Gensim (CPU builds) to .venv
@@ -40,7 +50,7 @@ frameworks: $(VENV)/.frameworks ## Add TensorFlow, JAX, PyTorch and Gensim (CPU 
 profile: $(VENV)/.core ## Record a workload: make profile WORKLOAD=keras-gpu [BATCH=32 EPOCHS=1 ARGS="…"]
 	@test -n "$(WORKLOAD)" || { echo "make profile: name a workload, e.g. WORKLOAD=numpy"; $(BIN)/wallsplit workloads; exit 2; }
 	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" > $(VENV)/.extra
-	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(PIP) -e ".[$$extra]"
+	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(INSTALL) -e ".[$$extra]"
 	@test -n "$$WALLSPLIT_NSYS$(findstring --nsys,$(ARGS))" || command -v nsys >/dev/null || $(MAKE) --no-print-directory nsys
 	$(BIN)/wallsplit profile "$(WORKLOAD)" $(if $(BATCH),--batch $(BATCH)) $(if $(EPOCHS),--epochs $(EPOCHS)) $(ARGS)
 
@@ -51,7 +61,7 @@ bench: $(VENV)/.dev ## Measure speed and memory; takes minutes
 	$(BIN)/python -m bench
 
 samples: $(VENV)/.dev $(NSYS) ## Write the committed sample traces anew
-	$(PIP) -e ".[profile]"
+	$(INSTALL) -e ".[profile]"
 	$(BIN)/python -m samples.reconstruct_keras_gpu
 	$(BIN)/python -m samples.record_numpy_loop
 
@@ -59,20 +69,25 @@ docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py
 
 clean: ## Remove .venv, .nsys and caches; traces and reports stay
-	rm -rf $(VENV) .nsys .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .nsys dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wallsplit needs Python 3.11 or later; name one with make PYTHON=…")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(INSTALL) -e .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) -e ".[dev]"
+	$(INSTALL) -e ".[dev]"
+	touch $@
+
+$(VENV)/.audit: $(VENV)/.core
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip-audit
 	touch $@
 
 $(VENV)/.frameworks: $(VENV)/.core
-	$(PIP) -e ".[workloads]"
+	$(INSTALL) -e ".[workloads]"
 	touch $@
 
 $(NSYS):

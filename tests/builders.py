@@ -4,6 +4,7 @@ Of GPU operations, columns that a test is about are named as nsys names them: `b
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -210,12 +211,12 @@ class TraceBuilder:
     def write(self) -> Path:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.unlink(missing_ok=True)
-        with sqlite_utils.Database(self.path) as db:
+        with closing(sqlite_utils.Database(self.path)) as db:
             for table, rows in self.rows.items():
-                db[table].create(_columns(rows))
-                db[table].insert_all(rows)
-            db["StringIds"].create({"id": int, "value": str}, pk="id")
-            db["StringIds"].insert_all({"id": number, "value": text} for text, number in self.strings.items())
+                db.table(table).create(_columns(rows))
+                db.table(table).insert_all(rows)
+            db.table("StringIds").create({"id": int, "value": str}, pk="id")
+            db.table("StringIds").insert_all({"id": number, "value": text} for text, number in self.strings.items())
         return self.path
 
     def model(self) -> Model:

@@ -41,7 +41,7 @@ def fake_nsys(
     profile_body: str = REPORT_OF_PROGRAM,
     export_body: str | None = None,
 ) -> Path:
-    """The path of such an nsys; its export is an empty one unless a body says otherwise."""
+    """Return the path of such an nsys; its export is an empty one unless a body says otherwise."""
     if export_body is None:
         write_export(folder / "prepared.sqlite")
         export_body = f"shutil.copyfile({str(folder / 'prepared.sqlite')!r}, output)"

@@ -1,4 +1,4 @@
-"""What each instant goes to, tick by tick: the definitions of docs/ledger.md and docs/why.md once more, slowly.
+"""What each instant goes to, tick by tick: the definitions of docs/ledger.md and docs/idle-time.md once more, slowly.
 
 All times of a trace are whole ticks, so that nothing changes inside one. What the ledger's own tests settle (which
 layers are active, what a call is booked as) is taken as given; all else is looked up in plain rows.

@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 PATIENCE_S = 30.0
 
 
 def alive(pid: int) -> bool:
-    """Whether a process with that id runs (one that ended but was not collected does not)."""
+    """Return whether a process with that id runs (one that ended but was not collected does not)."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 
@@ -24,6 +26,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def pid_in(path: Path) -> int:
-    """The process id a program wrote into the file, as soon as it did."""
+    """Return the process id a program wrote into the file, as soon as it did."""
     wait_until(lambda: path.is_file() and path.read_text().endswith("\n"))
     return int(path.read_text())

@@ -12,7 +12,7 @@ from wallsplit_scripts.supervise import supervise
 
 
 def by_name(trace: Path) -> Outcome:
-    """A failure that tells the process, unless the file's name says that something happens before."""
+    """Return a failure that tells the process, unless the file's name says that something happens before."""
     if trace.name == "slow":  # done after another
         wait_until(lambda: any(trace.parent.glob("*.done")))
     if trace.name == "killed":
@@ -26,7 +26,7 @@ def by_name(trace: Path) -> Outcome:
 
 
 def killed_once(trace: Path) -> Outcome:
-    """The same, after a first attempt over which the process dies."""
+    """Return the same, after a first attempt over which the process dies."""
     attempt = trace.with_suffix(".attempt")
     if not attempt.exists():
         attempt.touch()
@@ -35,18 +35,18 @@ def killed_once(trace: Path) -> Outcome:
 
 
 def threads_of_polars(trace: Path) -> Outcome:
-    """A failure that tells how many threads Polars uses."""
+    """Return a failure that tells how many threads Polars uses."""
     return Failure(str(trace), str(pl.thread_pool_size()))
 
 
 def hang(trace: Path) -> Outcome:
-    """Never; the file gets the id of the process."""
+    """Wait for ever; the file gets the id of the process."""
     trace.write_text(f"{os.getpid()}\n")
     signal.pause()
     raise AssertionError
 
 
 def hang_in_a_program(trace: Path) -> Outcome:
-    """Never, as during an export; the file gets the id of the program, which is in a session of its own."""
+    """Wait for ever, as during an export; the file gets the id of the program, which is in a session of its own."""
     supervise(("sh", "-c", 'echo $$ > "$0"; exec sleep 600', str(trace)))
     raise KeyboardInterrupt  # as `nsys.export` tells that it was interrupted

@@ -11,7 +11,7 @@ def cell(approach: str, repeat: int = 1, part: Part = "grid", workload: str | No
 
 
 def run(*epochs_ns: int, parameters: dict[str, Scalar] | None = None, **results: object) -> RunManifest:
-    """A run whose epochs took so long, its loss falling by half in each; 48,000 samples in 1,500 steps."""
+    """Return a run whose epochs took so long, its loss falling by half in each; 48,000 samples in 1,500 steps."""
     epochs = [Epoch(ns, ns, 2.0**-i, 0.5, 2.0**-i, 1 - 2.0 ** -(i + 1)) for i, ns in enumerate(epochs_ns)]
     return RunManifest(
         Generator("wallsplit", "0"),
@@ -30,7 +30,7 @@ def run(*epochs_ns: int, parameters: dict[str, Scalar] | None = None, **results:
 
 
 def place(approach: str, batch: int, *repeats_ns: int) -> list[Outcome]:
-    """The repeats of one place of the grid, each of two epochs: a slow first one, and one of the given time."""
+    """Return the repeats of one place of the grid, each of two epochs: a slow first one, and one of the given time."""
     return [
         measured(
             cell(approach, repeat, batch=str(batch)),

@@ -13,11 +13,13 @@ import pytest
 from rich.console import Console
 
 from wallsplit.accounts import ACCOUNTS, PARTS
+from wallsplit.ledger.phases import PHASES
 from wallsplit.model.api_classes import RULES
 from wallsplit.model.communication import LIBRARIES
 from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
 from wallsplit.report.terminal import terminal
+from wallsplit.why.causes import CAUSES, QUESTIONS
 from wallsplit_study.published import PEAK_FLOPS
 from wallsplit_workloads import mlp
 
@@ -61,6 +63,25 @@ def test_the_study_repeats_the_grid_that_was_measured() -> None:
     for name, approach in names.items():
         measured = grid.filter(pl.col("approach") == approach)["median_ns"]
         assert [cell.strip() for cell in rows[name]] == [f"{ns / 1e9:.2f} s" for ns in measured], name
+
+
+def table_after(page: str, header: str) -> list[list[str]]:
+    """Return the rows of the table of a page whose header line begins so: a list of cells each."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"\n{header}", 1)[1].splitlines()[2:]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in itertools.takewhile(lambda x: x.startswith("|"), lines)
+    ]
+
+
+def test_the_page_on_idle_time_lists_the_phases_and_where_their_names_come_from() -> None:
+    rows = table_after("idle-time.md", "| phase | names")
+    assert rows == [[f"`{rule.phase}`", rule.seen_in] for rule in PHASES]
+
+
+def test_the_page_on_idle_time_lists_the_causes_in_the_order_they_are_asked_for() -> None:
+    assert [row[0] for row in table_after("idle-time.md", "| cause | when")] == [f"`{cause}`" for cause, _ in QUESTIONS]
+    assert {cause for cause, _ in QUESTIONS} == set(CAUSES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -25,7 +25,7 @@ def need(*modules: str) -> None:
 
 
 def small_set(folder: Path, samples: int = 1_000) -> Path:
-    """An mnist.npz of so many generated samples; 80 % of them are for training."""
+    """Return an mnist.npz of so many generated samples; 80 % of them are for training."""
     images, labels = data.synthetic(samples)
     path = folder / "mnist.npz"
     np.savez(path, x_train=images.reshape(-1, 28, 28), y_train=labels)
@@ -33,7 +33,7 @@ def small_set(folder: Path, samples: int = 1_000) -> Path:
 
 
 def run(folder: Path, name: str, *arguments: str) -> RunManifest:
-    """The manifest of a workload run by its own command line, as nsys would run it."""
+    """Return the manifest of a workload run by its own command line, as nsys would run it."""
     result = folder / f"{name}.run.json"
     roots = [str(ROOT / root) for root in ("analysis", "workloads")]
     done = subprocess.run(

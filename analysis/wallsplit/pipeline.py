@@ -22,6 +22,8 @@ from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
+from wallsplit.why.samples.rules import Rule as ClassRule
+from wallsplit.words.gpu_use import gpu_use_notes
 from wallsplit.words.headline import headline
 from wallsplit.words.notes import notes
 
@@ -57,12 +59,14 @@ def analyse(
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
     phases: PhaseRules = PHASES,
+    classes: Sequence[ClassRule] = (),
 ) -> Analysis:
     """Return the analysis of a trace in one window, with what the manifest beside it says of the run.
 
     `window` is as on the command line, None = the default one; `shown_as` is the path the user gave, where that was
     a report and `examined.path` its export. `flops`, of each process in the window, and `peak_flops_per_s` stand in
-    for the manifest's and for those of the trace. `phases` say which ranges are of which phase.
+    for the manifest's and for those of the trace. `phases` say which ranges are of which phase,
+    `classes` of which class a CPU sample is.
 
     Raises:
         WindowError: the trace has no such window.
@@ -74,7 +78,7 @@ def analyse(
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
     with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
-        booking = executor.submit(_booked, examined, parts, selected, question, phases)
+        booking = executor.submit(_booked, examined, parts, selected, question, phases, classes)
         breakdowns = tables(model, selected if window else None)
     ledgers, explained, arithmetic, refused = booking.result()
     return Analysis(
@@ -90,7 +94,12 @@ def analyse(
         window_is_explicit=window is not None,
         ledgers=ledgers,
         tables=breakdowns,
-        notes=(*notes(model, ledgers, selected, explicit=window is not None), *beside.notes, *refused),
+        notes=(
+            *notes(model, ledgers, selected, explicit=window is not None),
+            *gpu_use_notes(ledgers, explained, model.gpus),
+            *beside.notes,
+            *refused,
+        ),
         run=beside.manifest,
         arithmetic=arithmetic,
         perturbation=beside.perturbation,
@@ -110,10 +119,19 @@ def analyze(
     flops: int | None = None,
     peak_flops_per_s: int | None = None,
     phases: PhaseRules = PHASES,
+    classes: Sequence[ClassRule] = (),
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
     examined = examine(Path(path))
-    return analyse(examined, window, shown_as=shown_as, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases)
+    return analyse(
+        examined,
+        window,
+        shown_as=shown_as,
+        flops=flops,
+        peak_flops_per_s=peak_flops_per_s,
+        phases=phases,
+        classes=classes,
+    )
 
 
 def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:
@@ -128,7 +146,12 @@ def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[W
 
 
 def _booked(
-    examined: Examined, parts: Sequence[Window], selected: Window | None, question: Question, rules: PhaseRules
+    examined: Examined,
+    parts: Sequence[Window],
+    selected: Window | None,
+    question: Question,
+    rules: PhaseRules,
+    classes: Sequence[ClassRule],
 ) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
     """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
@@ -138,7 +161,7 @@ def _booked(
         explained = None
         split = split_host(examined.model, examined.activities, ledgers, whole(parts), rules)
     else:
-        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules)
+        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules, classes)
         split = tuple(why.idle.host_parts for why in explained.ledgers)
     ledgers = tuple(replace(ledger, host_parts=its) for ledger, its in zip(ledgers, split, strict=True))
     return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)

@@ -58,6 +58,7 @@ OsrtCalls = NewType("OsrtCalls", pl.DataFrame)
 MpiCalls = NewType("MpiCalls", pl.DataFrame)
 ProfilerOverhead = NewType("ProfilerOverhead", pl.DataFrame)
 StepRows = NewType("StepRows", pl.DataFrame)
+StepAccounts = NewType("StepAccounts", pl.DataFrame)
 Gpus = NewType("Gpus", pl.DataFrame)
 Processes = NewType("Processes", pl.DataFrame)
 Diagnostics = NewType("Diagnostics", pl.DataFrame)
@@ -154,6 +155,7 @@ STEP_ROWS = pl.Schema(  # steps of one process on one device, in order
         "host_start": pl.Int64(),  # when the host began the step; `start` may be the GPU's time
     }
 )
+STEP_ACCOUNTS = pl.Schema({f"{account}_ns": pl.Int64() for account in ACCOUNTS})  # of each step, in order
 CPU_SAMPLES = pl.Schema(  # a row per sample of what a CPU executed, sorted by start
     {
         "start": pl.Int64(),
@@ -542,5 +544,31 @@ IDLE_GAPS = pl.Schema(  # the longest, longest first
         "next_call_tid": pl.Int64(),
         "next_call_start_ns": pl.Int64(),
         "next_call_end_ns": pl.Int64(),
+    }
+)
+STEPS = pl.Schema(  # every step of every ledger; accounts are null where they are not measured
+    {"pid": pl.Int64(), "device": pl.Int64(), **STEP_ROWS, **STEP_ACCOUNTS}
+)
+PHASES_OF_RUN = pl.Schema(  # once, steady and rest of the ledgers whose scope is steady steps
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "phase": pl.String(),
+        "start_ns": pl.Int64(),
+        "end_ns": pl.Int64(),
+        **STEP_ACCOUNTS,
+    }
+)
+DIAGNOSIS = pl.Schema(  # a row per finding, the first first; without any, one with the reason
+    {
+        "pid": pl.Int64(),
+        "device": pl.Int64(),
+        "place": pl.Int64(),
+        "cause": pl.String(),
+        "remedy": pl.String(),
+        "share_ratio": pl.Float64(),  # of the scope; of what is paid once, of the window
+        "prize_upper_ns": pl.Int64(),
+        "prize_upper_ratio": pl.Float64(),  # of the window
+        "why": pl.String(),
     }
 )

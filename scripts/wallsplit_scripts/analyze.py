@@ -14,8 +14,9 @@ from wallsplit_scripts.messages import say
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
-    from wallsplit.ledger.phases import PhaseRule
+    from wallsplit.ledger.phases import PhaseRules
     from wallsplit.report.writing import File
+    from wallsplit.why.samples.rules import Rule as ClassRule
 
 REPORT_DIR = Path("reports")
 QUIET_SECONDS = 1.0
@@ -35,7 +36,7 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
     return convert
 
 
-def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tuple[PhaseRule, ...] | None":
+def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "PhaseRules | None":
     """Return the rules in a file of the user's, with the table's behind them; None without a file."""
     from wallsplit.errors import PhaseRulesError
     from wallsplit.ledger.phases import phase_rules
@@ -44,6 +45,18 @@ def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tu
     try:
         return None if path is None else phase_rules(path)
     except PhaseRulesError as error:
+        raise click.BadParameter(visible(str(error)), ctx, param) from error
+
+
+def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tuple[ClassRule, ...]":
+    """Return the classes of CPU samples in a file of the user's; none without a file."""
+    from wallsplit.errors import ClassRulesError
+    from wallsplit.text import visible
+    from wallsplit.why.samples.class_rules import class_rules
+
+    try:
+        return () if path is None else class_rules(path)
+    except ClassRulesError as error:
         raise click.BadParameter(visible(str(error)), ctx, param) from error
 
 
@@ -78,6 +91,13 @@ def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tu
     metavar="FILE.toml",
     help='Which NVTX ranges are which phase, before the built-in rules: a line like data = ["shard reader"].',
 )
+@click.option(
+    "--classes",
+    type=click.Path(path_type=Path),
+    callback=_classes,
+    metavar="FILE.toml",
+    help="Which code is of which class where the CPU was sampled, before the built-in rules: tables [[rule]].",
+)
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
@@ -102,7 +122,8 @@ def analyze(
     window: str | None,
     flops: int | None,
     peak_flops_per_s: int | None,
-    phases: "tuple[PhaseRule, ...] | None",
+    phases: "PhaseRules | None",
+    classes: "tuple[ClassRule, ...]",
     top: int,
     as_json: bool,
     report_dir: Path | None,
@@ -125,7 +146,13 @@ def analyze(
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
     asked = partial(
-        _analyze_one, window=window, flops=flops, peak_flops_per_s=peak_flops_per_s, phases=phases, nsys=nsys
+        _analyze_one,
+        window=window,
+        flops=flops,
+        peak_flops_per_s=peak_flops_per_s,
+        phases=phases,
+        classes=classes,
+        nsys=nsys,
     )
     outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
@@ -157,7 +184,8 @@ def _analyze_one(
     window: str | None,
     flops: int | None,
     peak_flops_per_s: int | None,
-    phases: "tuple[PhaseRule, ...] | None",
+    phases: "PhaseRules | None",
+    classes: "tuple[ClassRule, ...]",
     nsys: str | None,
 ) -> "Outcome":
     from wallsplit.analysis import Failure
@@ -177,6 +205,7 @@ def _analyze_one(
             flops=flops,
             peak_flops_per_s=peak_flops_per_s,
             phases=PHASES if phases is None else phases,
+            classes=classes,
         )
     except WallsplitError as error:
         message = str(error)

@@ -1,27 +1,21 @@
 """Exports made on the way to an analysis, kept in the user's cache folder while the report is unchanged."""
 
-import os
-import sys
-from collections.abc import Mapping
 from pathlib import Path
+
+import platformdirs
 
 from wallsplit.errors import CaptureError
 from wallsplit.run.manifest import sha256
 from wallsplit_scripts import nsys
 
 
-def cache_folder(platform: str, environment: Mapping[str, str], home: Path) -> Path:
-    """Where this user's exports go, by the platform's convention (XDG base directories on Linux)."""
-    if platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "wallsplit" / "exports"
-    if platform == "darwin":
-        return home / "Library" / "Caches" / "wallsplit" / "exports"
-    xdg = Path(environment.get("XDG_CACHE_HOME") or "")
-    return (xdg if xdg.is_absolute() else home / ".cache") / "wallsplit" / "exports"
+def cache_folder() -> Path:
+    """Return where this user's exports go, by the platform's convention."""
+    return platformdirs.user_cache_path("wallsplit", appauthor=False) / "exports"
 
 
 def cached_export(report: Path, nsys_option: str | None = None) -> Path:
-    """The SQLite export of the report, in the user's cache folder; made by nsys if this report has none there yet.
+    """Return the SQLite export of the report, in the user's cache folder; nsys makes it if there is none yet.
 
     An export holds the whole environment of the profiled program: the folder is open to its owner alone.
 
@@ -32,7 +26,7 @@ def cached_export(report: Path, nsys_option: str | None = None) -> Path:
         digest = sha256(report)
     except OSError as error:
         raise CaptureError(f"{report}: cannot be read ({error.strerror})") from error
-    folder = cache_folder(sys.platform, os.environ, Path.home())
+    folder = cache_folder()
     try:
         path = nsys.locate(nsys_option)
     except CaptureError as error:

@@ -2,8 +2,9 @@
 
 import logging
 import pickle
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,30 +22,33 @@ if TYPE_CHECKING:
     Analyze = Callable[[Path], Outcome]
 
 CONNECT_LIMIT_S = 5.0
+WORKERS_LIMIT_S = 60.0  # for which a cluster may be without workers before it is given up
+LOOK_S = 1.0  # between looks for them
 RETRIES = 2  # of a task that fails; how many workers may die over one is the cluster's own setting
 
 
 def analyze_all(
     traces: Sequence[Path], one: "Analyze", address: str, advance: Callable[[str], None]
 ) -> "list[Outcome]":
-    """The outcome of each trace, in their order; `one` is called by the workers of the Dask scheduler at the address.
+    """Return the outcome of each trace, in their order; the workers of the scheduler at the address call `one`.
 
     `one` can be imported there; `advance` is called here with the name of each trace whose outcome has come back.
 
     Raises:
-        WallsplitError: Dask is not installed, no scheduler answers, or its workers lack this version of wallsplit.
+        WallsplitError: Dask is not installed, no scheduler answers, it has no workers for WORKERS_LIMIT_S, or they lack
+            this version of wallsplit.
     """
     outcomes: list[Outcome | None] = []
     with _connected(address) as client:
-        if not client.nthreads():
+        if not _has_workers(client):
             say(f"{address}: the cluster has no workers yet; waiting for them")
         tasks = [_sent(client, one, trace) for trace in traces]
         for trace, task in zip(traces, tasks, strict=True):
-            outcomes.append(_outcome(trace, task, address))
+            outcomes.append(_outcome(client, trace, task, address))
             advance(trace.name)
         # A worker that dies takes with it what else it was at: those traces get a second chance, each alone.
         return [
-            outcome or _outcome(trace, _sent(client, one, trace), address) or _given_up(trace, address)
+            outcome or _outcome(client, trace, _sent(client, one, trace), address) or _given_up(trace, address)
             for trace, outcome in zip(traces, outcomes, strict=True)
         ]
 
@@ -84,7 +88,7 @@ class _Call:
 
 
 def _task(one: "Analyze", trace: Path, version: str) -> "Outcome":
-    """What a worker does for one trace."""
+    """Return what a worker does for one trace."""
     from wallsplit.analysis import Failure
 
     if wallsplit.__version__ != version:
@@ -99,14 +103,51 @@ def _sent(client: "Client", one: "Analyze", trace: Path) -> "Future":
     return client.submit(pickle.loads, call, retries=RETRIES, pure=False)
 
 
-def _outcome(trace: Path, task: "Future", address: str) -> "Outcome | None":
-    """The outcome of the task, as if analysed here under the path that the user gave; None if its workers died."""
+def _await(client: "Client", task: "Future", address: str) -> None:
+    """Return when the task is done; Dask itself would wait for ever for workers that do not come.
+
+    Raises:
+        WallsplitError: there was no worker for WORKERS_LIMIT_S.
+    """
+    last_seen = time.monotonic()
+    while not _done(task):
+        if _has_workers(client):
+            last_seen = time.monotonic()
+        elif time.monotonic() - last_seen >= WORKERS_LIMIT_S:
+            raise WallsplitError(
+                f"{address}: the cluster has had no workers for {WORKERS_LIMIT_S:g} s, and is given up; their logs may "
+                f"tell why; start some (dask worker {address}) and try again"
+            )
+
+
+def _done(task: "Future") -> bool:
+    """Return whether the task is done, failed or cancelled, as soon as it is or after a moment."""
+    from concurrent.futures import CancelledError
+
+    from distributed import wait
+
+    with suppress(TimeoutError, CancelledError):
+        wait([task], timeout=LOOK_S)
+    return bool(task.done())
+
+
+def _has_workers(client: "Client") -> bool:
+    """Return whether the scheduler knows of workers; one that does not answer has none for us."""
+    try:
+        return bool(client.sync(client.scheduler.ncores, callback_timeout=CONNECT_LIMIT_S))
+    except OSError:  # that it takes too long is one, too
+        return False
+
+
+def _outcome(client: "Client", trace: Path, task: "Future", address: str) -> "Outcome | None":
+    """Return the task's outcome, as if analysed here under the path that the user gave; None if its workers died."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
 
     from wallsplit.analysis import Failure
 
+    _await(client, task, address)
     try:
         outcome: Outcome = task.result()
     except KilledWorker:

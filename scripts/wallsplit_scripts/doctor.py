@@ -1,6 +1,5 @@
 """`wallsplit doctor`: what is installed here, and what each lack costs."""
 
-import os
 import platform
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,7 +41,7 @@ class Finding:
 
 
 def examine(nsys_option: str | None = None) -> Iterator[Finding]:
-    """What this machine has, in the order a person would ask."""
+    """Yield what this machine has, in the order a person would ask."""
     yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
     found = _nsys(nsys_option)
     yield from _nsys_findings(found, platform.system())
@@ -51,7 +50,7 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     yield perf_finding(sampling.paranoid(), privileged=sampling.is_privileged())
     for distributions, purpose, extra in FRAMEWORKS:
         yield framework_finding(distributions, _installed(distributions), purpose, extra)
-    yield cache_finding(cache_folder(sys.platform, os.environ, Path.home()))
+    yield cache_finding(cache_folder())
 
 
 def _nsys(option: str | None) -> nsys.Nsys | WallsplitError:
@@ -76,7 +75,7 @@ def _nsys_findings(found: nsys.Nsys | WallsplitError, system: str) -> Iterator[F
 
 
 def nvtx_finding(version: str | None, found: nsys.Nsys | WallsplitError) -> Finding:
-    """Whether NVTX ranges pushed from Python arrive in a trace."""
+    """Return whether NVTX ranges pushed from Python arrive in a trace."""
     nsys_version = _ANY_NSYS if isinstance(found, WallsplitError) else found.version
     why = arrived.why_no_ranges(version, nsys_version)
     if why is None:
@@ -85,7 +84,7 @@ def nvtx_finding(version: str | None, found: nsys.Nsys | WallsplitError) -> Find
 
 
 def gpu_findings(library: Nvml | None, package: str | None) -> list[Finding]:
-    """The GPUs and their driver, as NVML tells."""
+    """Return the GPUs and their driver, as NVML tells."""
     if library is None:
         driver = Path("/proc/driver/nvidia/version")
         there = "a driver, but NVML does not answer" if driver.exists() else "no NVIDIA driver"
@@ -102,7 +101,7 @@ def gpu_findings(library: Nvml | None, package: str | None) -> list[Finding]:
 
 
 def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
-    """Whether nsys may sample what the CPU executes."""
+    """Return whether nsys may sample what the CPU executes."""
     if refused := sampling.kernel_refusal(paranoid, privileged=privileged):
         found, _, remedy = refused.partition("; ")
         cost = "nothing says what the CPU executes: of a CPU run not even arithmetic"
@@ -117,21 +116,21 @@ def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
 
 
 def framework_finding(distributions: Sequence[str], version: str | None, purpose: str, extra: str) -> Finding:
-    """Whether a framework is there; it is looked up and not imported."""
+    """Return whether a framework is there; it is looked up and not imported."""
     if version is None:
         return Finding(distributions[0], "lack", "not installed", f"{purpose} cannot run: pip install '{extra}'")
     return Finding(distributions[0], "ok", version)
 
 
 def cache_finding(folder: Path) -> Finding:
-    """How much the exports kept for later analyses take."""
+    """Return how much the exports kept for later analyses take."""
     sizes = [file.stat().st_size for file in folder.glob("*.sqlite")]
     kept = f"{len(sizes)} exports, {sum(sizes) / 1e6:,.0f} MB, in {folder}" if sizes else f"empty, in {folder}"
     return Finding("export cache", "ok", kept)
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """The findings as text, a line each and one more for what a lack costs."""
+    """Yield the findings as text, a line each and one more for what a lack costs."""
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
         mark = {"ok": "ok  ", "lack": "lack", "info": "note"}[finding.verdict]

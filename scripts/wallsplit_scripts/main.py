@@ -49,7 +49,7 @@ def cli() -> None:
 
 
 def load(place: str) -> click.Command:
-    """The command at `module:attribute`."""
+    """Return the command at `module:attribute`."""
     module, _, attribute = place.partition(":")
     command = getattr(import_module(module), attribute)
     assert isinstance(command, click.Command)
@@ -57,7 +57,7 @@ def load(place: str) -> click.Command:
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None, name: str = "wallsplit") -> int:
-    """The exit code of the command; what a user can act on becomes one line on stderr and exit code 1."""
+    """Return the exit code of the command; what a user can act on becomes one line on stderr and exit code 1."""
     try:
         code = command.main(
             args=arguments and list(arguments), prog_name=name, standalone_mode=False, help_option_names=HELP_OPTIONS

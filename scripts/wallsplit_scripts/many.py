@@ -35,12 +35,12 @@ THREADS = "POLARS_MAX_THREADS"
 
 
 def cores() -> int:
-    """The number of cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def default_jobs(traces: Sequence[Path]) -> int:
-    """How many traces to analyse at once: as many as there are cores, fewer where starting workers costs more."""
+    """Return how many traces to analyse at once: one a core, fewer where starting workers costs more."""
     return min(cores(), len(traces), 1 + sum(map(_work_bytes, traces)) // BYTES_PER_WORKER)
 
 
@@ -56,7 +56,7 @@ def _work_bytes(trace: Path) -> int:
 
 
 def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Callable[[str], None]) -> "list[Outcome]":
-    """The outcome of each trace, in their order; `one` is called in at most `jobs` processes, in this one if that is 1.
+    """Return the outcome of each trace, in order; at most `jobs` processes call `one`, this one alone if that is 1.
 
     `one` can be pickled; `advance` is called here with the name of each trace as its analysis begins.
 
@@ -74,7 +74,7 @@ def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Call
 
 
 def guarded(one: "Analyze", trace: Path) -> "Outcome":
-    """What `one` makes of the trace; a defect that it meets is told in one line, so that the other traces go on."""
+    """Return what `one` makes of the trace; a defect is told in one line, so that the other traces go on."""
     from polars.exceptions import PanicException  # not an Exception
 
     from wallsplit.analysis import Failure
@@ -138,7 +138,7 @@ class _Worker:
             self._tasks.send(trace)
 
     def answer(self) -> "Outcome | None":
-        """The outcome of the trace begun last; None if the process died over it."""
+        """Return the outcome of the trace begun last; None if the process died over it."""
         try:
             outcome: Outcome = self.answers.recv()
         except (EOFError, OSError):
@@ -146,7 +146,7 @@ class _Worker:
         return outcome
 
     def died_at(self, trace: Path) -> "Outcome":
-        """The failure of the trace over which the process died."""
+        """Return the failure of the trace over which the process died."""
         from wallsplit.analysis import Failure
 
         self.end()

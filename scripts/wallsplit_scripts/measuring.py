@@ -154,7 +154,7 @@ def told(outcome: Outcome) -> str:
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
-    """The outcomes, and how many bytes of the content hold them whole."""
+    """Return the outcomes, and how many bytes of the content hold them whole."""
     outcomes, good = [], 0
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         try:
@@ -175,7 +175,7 @@ def _resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
 
 
 def _failed(cell: Cell, identity: Mapping[str, str], message: str) -> Outcome:
-    """A failure without this machine's folders in its message: cell files and reports are passed on."""
+    """Return a failure without this machine's folders in its message: cell files and reports are passed on."""
     return Outcome(recorded(cell), "failed", identity, _FOLDERS.sub("", message)[:_MESSAGE_LIMIT])
 
 

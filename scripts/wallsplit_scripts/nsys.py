@@ -50,19 +50,19 @@ class CaptureOptions:
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """The leading dotted numbers of a version, as integers: "0.2.11rc1" is (0, 2, 11); empty where there are none."""
+    """Return the leading dotted numbers of a version: (0, 2, 11) of "0.2.11rc1"; empty where there are none."""
     match = re.match(r"\d+(?:\.\d+)*", text.strip())
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
 def candidates(option: str | None, environment_value: str | None, project: Path) -> tuple[str, ...]:
-    """Where an nsys may be, the first that exists wins; a place asked for by name is the only one."""
+    """Return where an nsys may be, the first that exists wins; a place asked for by name is the only one."""
     asked = option or environment_value
     return (asked,) if asked else (str(project / ".nsys" / "usr" / "bin" / "nsys"), "nsys")
 
 
 def locate(option: str | None = None) -> Path:
-    """The nsys to use: `--nsys`, else $WALLSPLIT_NSYS, else the project's own, else the one on PATH.
+    """Return the nsys to use: `--nsys`, else $WALLSPLIT_NSYS, else the project's own, else the one on PATH.
 
     Raises:
         CaptureError: there is none.
@@ -78,13 +78,13 @@ def locate(option: str | None = None) -> Path:
 
 
 def project_folder() -> Path:
-    """The checkout this program runs from, else the current folder."""
+    """Return the checkout this program runs from, else the current folder."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else Path.cwd()
 
 
 def find(option: str | None = None) -> Nsys:
-    """The nsys to use, asked for its version and what it can trace.
+    """Return the nsys to use, asked for its version and what it can trace.
 
     Raises:
         CaptureError: there is none, it does not answer, or it is older than OLDEST.
@@ -97,7 +97,7 @@ def find(option: str | None = None) -> Nsys:
 
 
 def version_text(path: Path) -> str:
-    """The version this nsys tells, as "2023.4.4.54-234433681190v0".
+    """Return the version this nsys tells, as "2023.4.4.54-234433681190v0".
 
     Raises:
         CaptureError: it hangs, or is no Nsight Systems.
@@ -110,7 +110,7 @@ def version_text(path: Path) -> str:
 
 
 def known_traces(profile_help: str) -> tuple[str, ...]:
-    """Which of WANTED_TRACES the help of `nsys profile` lists for --trace; all of them where it lists none."""
+    """Return which of WANTED_TRACES the help of `nsys profile` lists for --trace; all of them where it lists none."""
     section = re.search(r"-t, --trace=(.*?)(?:\n\s*\n\s*-|\Z)", profile_help, re.DOTALL)
     listed = set(re.findall(r"'([\w-]+)'", section[1])) if section else set()
     return tuple(name for name in WANTED_TRACES if name in listed) or WANTED_TRACES
@@ -127,14 +127,14 @@ def may_sample(path: Path) -> bool | None:
 
 
 def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
-    """`node` where this nsys exports no rows for whole CUDA graphs, else `graph`, which disturbs the program less."""
+    """Return `node` where this nsys exports no rows for whole graphs, else `graph`, which disturbs the program less."""
     if chosen != "auto":
         return chosen
     return "node" if tuple(version[:2]) < WHOLE_GRAPH_ROWS_SINCE else "graph"
 
 
 def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
-    """The flags of `nsys profile` that decide what is recorded."""
+    """Return the flags of `nsys profile` that decide what is recorded."""
     traces = [name for name in nsys.traces if options.os_calls or name != "osrt"]
     tree = "process-tree" if options.cpu_samples else "none"  # with samples nsys records scheduling whatever it is told
     return (
@@ -146,7 +146,7 @@ def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
 
 
 def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str]) -> tuple[str, ...]:
-    """The whole command line that runs the program and leaves its report."""
+    """Return the whole command line that runs the program and leaves its report."""
     output = str(report).replace("%", "%%")  # nsys expands %h, %p and %q{NAME} in it
     flags = (*capture_flags(nsys, options), "--force-overwrite=true", f"--output={output}")
     own_tmpdir = f"--env-var=TMPDIR={_tmpdir()}"  # the program's, while nsys itself is given another: see capture()
@@ -154,7 +154,7 @@ def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Seq
 
 
 def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
-    """The whole command line that turns a report into SQLite."""
+    """Return the whole command line that turns a report into SQLite."""
     flags = ("--type=sqlite", "--quiet=true", "--force-overwrite=true", f"--output={export}")
     return (str(path), "export", *flags, str(report))
 
@@ -162,7 +162,7 @@ def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
 def capture(
     nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str], limit_s: float | None = None
 ) -> Ended:
-    """How the program ended under `nsys profile`; the report exists, also when the program failed or was stopped.
+    """Return how the program ended under `nsys profile`; the report exists, also if the program failed or was stopped.
 
     What nsys records until the report is made holds the program's environment; in /tmp it would be readable by all,
     and stay there if nsys is killed. Hence a temporary folder of its own, which the program does not see.
@@ -228,7 +228,7 @@ def _ask(path: Path, *arguments: str) -> str:
 
 
 def _tmpdir() -> str:
-    """Where programs put temporary files, as the environment says; a comma would end the value for nsys."""
+    """Return where programs put temporary files, as the environment says; a comma would end the value for nsys."""
     folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - what POSIX programs take without TMPDIR
     return "/tmp" if "," in folder else folder  # noqa: S108
 
@@ -252,6 +252,6 @@ def _reason(text: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    """The last line that says something."""
+    """Return the last line that says something."""
     lines = [line.strip() for line in text.replace("\r", "\n").splitlines() if line.strip()]
     return lines[-1] if lines else "it said nothing"

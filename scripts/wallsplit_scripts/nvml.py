@@ -29,7 +29,7 @@ class Nvml(Protocol):
 
 
 def load() -> Nvml | None:
-    """NVML, initialised; None where nvidia-ml-py, the driver or a GPU is missing."""
+    """Return NVML, initialised; None where nvidia-ml-py, the driver or a GPU is missing."""
     try:
         nvml: Nvml = import_module("pynvml")
     except ImportError:
@@ -42,7 +42,7 @@ def load() -> Nvml | None:
 
 
 def read(nvml: Nvml, handles: Sequence[Any], utc_ns: int) -> list[NvmlSample]:
-    """One sample per GPU; what a GPU does not tell is None."""
+    """Return one sample per GPU; what a GPU does not tell is None."""
     return [_sample(nvml, index, handle, utc_ns) for index, handle in enumerate(handles)]
 
 

@@ -148,7 +148,7 @@ def _check_usage(workload: str | None, command: Sequence[str], parameters: Seque
 
 
 def _settings(settings: Sequence[str]) -> dict[str, str]:
-    """The texts of `--set key=value`, by key."""
+    """Return the texts of `--set key=value`, by key."""
     for setting in settings:
         if "=" not in setting.lstrip("="):
             raise click.UsageError(f"--set {setting}: not KEY=VALUE.")
@@ -156,7 +156,7 @@ def _settings(settings: Sequence[str]) -> dict[str, str]:
 
 
 def workload_program(name: str, texts: Mapping[str, str], *, dry: bool = False) -> Program:
-    """The child that runs a built-in workload with these parameters; a dry one is told what is missing, and made.
+    """Return the child that runs a workload with these parameters; a dry one is told what is missing, and made.
 
     Raises:
         WallsplitError: the workload or a parameter is unknown, a value impossible, a framework or the GPU missing.
@@ -179,7 +179,7 @@ def workload_program(name: str, texts: Mapping[str, str], *, dry: bool = False) 
 
 
 def own_program(command: Sequence[str]) -> Program:
-    """A user's own command, as it is.
+    """Return a user's own command, as it is.
 
     Raises:
         CaptureError: there is no such program.
@@ -190,7 +190,7 @@ def own_program(command: Sequence[str]) -> Program:
 
 
 def default_name(workload: str | None, command: Sequence[str]) -> str:
-    """The stem of the files: the workload's name, a Python program's script, else the command's own name."""
+    """Return the stem of the files: the workload's name, a Python program's script, else the command's own name."""
     if workload:
         return workload
     scripts = [part for part in command[:-1] and command[1:] if part.endswith(".py") and not part.startswith("-")]
@@ -198,7 +198,7 @@ def default_name(workload: str | None, command: Sequence[str]) -> str:
 
 
 def file_stem(name: str) -> str:
-    """The name, if files can be called so everywhere.
+    """Return the name, if files can be called so everywhere.
 
     Raises:
         CaptureError: they cannot.

@@ -36,7 +36,7 @@ class Program:
     device: Literal["cpu", "gpu"] | None = None
 
     def command(self, result: Path) -> tuple[str, ...]:
-        """The command line of one run."""
+        """Return the command line of one run."""
         return tuple(str(result) if self.workload and part == RESULT else part for part in self.argv)
 
 
@@ -53,7 +53,7 @@ class Plan:
     limit_s: float | None = None  # of each run, the profiler's own work included
 
     def file(self, suffix: str) -> Path:
-        """Where the file of that suffix goes."""
+        """Return where the file of that suffix goes."""
         return self.folder / (self.name + suffix)
 
 
@@ -73,7 +73,7 @@ class Run:
 
 
 def record(program: Program, plan: Plan) -> int:
-    """The program's exit code; its trace and manifest then lie in the plan's folder.
+    """Return the program's exit code; its trace and manifest then lie in the plan's folder.
 
     With `baseline_runs`, profiled and unprofiled runs alternate, so that what else the machine does meanwhile meets
     both alike; the last profiled run is the one kept.
@@ -94,7 +94,7 @@ def record(program: Program, plan: Plan) -> int:
 
 
 def _run_all(program: Program, plan: Plan, part: Path) -> tuple[list[Run], list[Run]]:
-    """The profiled runs and the unprofiled ones; a program that failed or was stopped once is not run again.
+    """Return the profiled runs and the unprofiled ones; a program that failed or was stopped once is not run again.
 
     Raises:
         CaptureError: a workload refused its parameters; an empty trace of that would only occupy the name.
@@ -117,11 +117,7 @@ def _run_all(program: Program, plan: Plan, part: Path) -> tuple[list[Run], list[
 
 
 def refuse_taken_names(plan: Plan) -> None:
-    """Nothing, if no file of the plan's name exists or --force says it may.
-
-    Raises:
-        CaptureError: one exists.
-    """
+    """Raise CaptureError if a file of the plan's name exists, unless --force says that it may."""
     taken = [path for suffix in SUFFIXES if (path := plan.file(suffix)).exists() or path.is_symlink()]
     if taken and not plan.force:
         raise CaptureError(f"{taken[0]}: already there; choose another --name, or replace it with --force")
@@ -129,7 +125,7 @@ def refuse_taken_names(plan: Plan) -> None:
 
 @contextmanager
 def _writing_aside(plan: Plan) -> Iterator[Path]:
-    """A folder beside the final names, private and gone at the end."""
+    """Yield a folder beside the final names, private and gone at the end."""
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{plan.name}.", suffix=".part", dir=plan.folder) as part:
@@ -160,7 +156,7 @@ def _run_plain(program: Program, plan: Plan, part: Path) -> Run:
 
 
 def _own_manifest(result: Path) -> RunManifest | None:
-    """What the workload left; a program that crashed half-way left nothing worth reading."""
+    """Return what the workload left; a program that crashed half-way left nothing worth reading."""
     try:
         return manifest.read(result)
     except ManifestError:
@@ -201,7 +197,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
 
 
 def _bare_manifest(program: Program) -> RunManifest:
-    """What can be said of a program that says nothing about itself: its name and the machine."""
+    """Return what can be said of a program that says nothing about itself: its name and the machine."""
     from wallsplit_workloads import machine  # the package imports NumPy
 
     return RunManifest(
@@ -215,7 +211,7 @@ def _bare_manifest(program: Program) -> RunManifest:
 
 
 def _git_commit(folder: Path) -> str | None:
-    """The commit the folder's checkout stands at; None where there is no git or no checkout."""
+    """Return the commit the folder's checkout stands at; None where there is no git or no checkout."""
     try:
         asked = subprocess.run(
             ("git", "-C", str(folder), "rev-parse", "HEAD"), capture_output=True, text=True, timeout=10, check=False
@@ -233,7 +229,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _baseline(program: Program, profiled: Sequence[Run], plain: Sequence[Run]) -> Baseline | None:
-    """The walls of whole runs: by a workload's own clock, else the program from start to end."""
+    """Return the walls of whole runs: by a workload's own clock, else the program from start to end."""
     if not plain:
         return None
     found = [[told for run in runs if run.whole and (told := _compared(program, run))] for runs in (plain, profiled)]
@@ -275,7 +271,7 @@ def _publish(part: Path, plan: Plan) -> list[Path]:
 
 
 def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[Path]) -> int:
-    """The exit code to pass on.
+    """Return the exit code to pass on.
 
     Raises:
         CaptureError: the program was ended at the time limit.

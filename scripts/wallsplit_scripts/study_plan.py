@@ -120,7 +120,7 @@ _CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the ot
 
 
 def _ops() -> Iterator[Row]:
-    """Each operation alone, one product, one step, at R1's batch of 32, by library and device."""
+    """Yield each operation alone, one product, one step, at R1's batch of 32, by library and device."""
     for workload in ("op-timing", "matmul", "train-step"):
         for library in ("numpy", "tensorflow", "jax"):
             yield Row(workload, library, {"backend": library, "batch": "32"})

@@ -2,7 +2,7 @@
 
 A profiler spreads over several sessions: nsys in one, its agent reparented to init in a second, the profiled program
 in a third. Ending a process group therefore reaches only a part. On Linux this process adopts whatever its children
-lose (PR_SET_CHILD_SUBREAPER, prctl(2)), so that every process of the run stays among its descendants in /proc.
+lose (PR_SET_CHILD_SUBREAPER, prctl(2)), so that every process of the run stays among its descendants.
 """
 
 import ctypes
@@ -15,9 +15,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
 from typing import IO
+
+import psutil
 
 GRACE_S = 30.0  # between SIGTERM and SIGKILL; nsys finishes its report in it
 LINGER_S = 1.0  # what outlives its parent may still end by itself: nsys' agent does
@@ -47,7 +48,7 @@ def supervise(
     output: IO[bytes] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """How the program ended; when this returns, no process of its run is alive.
+    """Return how the program ended; when this returns, no process of its run is alive.
 
     Past the limit, and on SIGINT, SIGTERM or SIGHUP to this process, the program gets SIGTERM, and after the grace
     time (or at a second signal) SIGKILL. `output` takes its stdout and stderr; without it they pass through, as this
@@ -107,7 +108,7 @@ def _noting_signals() -> Iterator[_Noted]:
 
 
 def _await(process: subprocess.Popen[bytes], noted: _Noted, limit_s: float | None) -> bool:
-    """Whether the process ended, or a signal arrived, within the limit."""
+    """Return whether the process ended, or a signal arrived, within the limit."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
     while process.poll() is None and not noted.again.is_set():
         if deadline is not None and time.monotonic() >= deadline:
@@ -155,7 +156,7 @@ def _end_leftovers(process: subprocess.Popen[bytes], before: set[int]) -> None:
 
 
 def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the process is gone; collects the exit status of an adopted one."""
+    """Return whether the process is gone; collects the exit status of an adopted one."""
     if pid == process.pid:
         return process.poll() is not None
     try:
@@ -165,13 +166,7 @@ def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:
 
 
 def descendants(root: int) -> list[int]:
-    """Process ids of all living descendants of the process, parents first; empty where there is no /proc."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # gone since it was listed
-            fields = stat.read_text(errors="replace").rpartition(")")[2].split()  # the name may hold ") "
-            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found = list(children.get(root, ()))
-    for pid in found:
-        found += children.get(pid, ())
-    return found
+    """Return the process ids of all living descendants of the process."""
+    with suppress(psutil.NoSuchProcess):
+        return [process.pid for process in psutil.Process(root).children(recursive=True)]
+    return []

@@ -30,7 +30,7 @@ _INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Whole numbers from 1 on, separated by commas, each once."""
+    """Return whole numbers from 1 on, separated by commas, each once."""
     if value is None:
         return None
     texts = [text.strip() for text in value.split(",")]
@@ -40,7 +40,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> t
 
 
 def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Approaches of the grid, separated by commas, each once."""
+    """Return approaches of the grid, separated by commas, each once."""
     if value is None:
         return None
     names = tuple(dict.fromkeys(text.strip() for text in value.split(",")))
@@ -138,7 +138,7 @@ def sweep(
 
 
 def _chosen(parts: Sequence[str], *, asked_for_items: bool) -> tuple[Part, ...]:
-    """The parts to run, in the order of a report."""
+    """Return the parts to run, in the order of a report."""
     if "all" in parts:
         return PARTS
     asked = {*parts, *(["item"] if asked_for_items else [])} or {"grid"}
@@ -146,7 +146,7 @@ def _chosen(parts: Sequence[str], *, asked_for_items: bool) -> tuple[Part, ...]:
 
 
 def _settings(texts: Sequence[str]) -> dict[str, str]:
-    """The texts of `--set key=value`, by key."""
+    """Return the texts of `--set key=value`, by key."""
     from wallsplit_workloads import WORKLOADS
 
     known = {parameter.name for workload in WORKLOADS for parameter in workload.parameters}
@@ -163,7 +163,7 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _profiled(parts: Sequence[Part], wish: Wish) -> dict[str, Cell]:
-    """The cells to profile, the first of each row, by the name of their trace."""
+    """Return the cells to profile, the first of each row, by the name of their trace."""
     firsts: dict[str, Cell] = {}
     for cell in plan(parts, wish):
         name = "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach)))
@@ -193,7 +193,7 @@ def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float)
 
 
 def _epochs(parts: Sequence[Part], wish: Wish) -> list[Analysis]:
-    """The last epochs of the grid's traces, as far as they were profiled; a trace without epochs has none."""
+    """Return the last epochs of the grid's traces, as far as they were profiled; a trace without epochs has none."""
     epochs = []
     for name, cell in _profiled(parts, wish).items():
         trace = TRACES / f"{name}.sqlite"

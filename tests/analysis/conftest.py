@@ -9,5 +9,5 @@ from builders import TraceBuilder
 
 @pytest.fixture
 def build(tmp_path: Path) -> TraceBuilder:
-    """An empty trace, to be filled by the test."""
+    """Return an empty trace, to be filled by the test."""
     return TraceBuilder(tmp_path / "run.sqlite")

@@ -1,5 +1,7 @@
 """Text from a trace, made harmless."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,12 @@ def test_shortened_text_keeps_both_ends_and_the_limit(raw: str, limit: int) -> N
     short = text.shorten(raw, limit)
     assert len(short) <= limit
     assert short == raw if len(raw) <= limit else (short[0], short[-1]) == (raw[0], raw[-1])
+
+
+@given(st.lists(st.from_regex("[a-z]{1,8}", fullmatch=True), min_size=8), st.sampled_from(" _-/"))
+def test_shortened_text_keeps_whole_words(words: list[str], separator: str) -> None:
+    left = re.split(f"[{separator}…]", text.shorten(separator.join(words), 34))
+    assert set(left) <= {*words, ""}
 
 
 @pytest.mark.parametrize(

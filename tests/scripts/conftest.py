@@ -11,7 +11,7 @@ from wallsplit_scripts import nsys
 
 @pytest.fixture
 def real_nsys() -> Path:
-    """An installed nsys; without one the test is skipped, or fails where WALLSPLIT_REQUIRE_TOOLS=1 says it must run."""
+    """Return an installed nsys; without one skip the test, or fail it where WALLSPLIT_REQUIRE_TOOLS=1."""
     try:
         return nsys.locate()
     except CaptureError as error:
@@ -22,12 +22,12 @@ def real_nsys() -> Path:
 
 @pytest.fixture
 def no_nsys_chosen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The environment says nothing about nsys."""
+    """Have the environment say nothing about nsys."""
     monkeypatch.delenv("WALLSPLIT_NSYS", raising=False)
     yield
 
 
 @pytest.fixture
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes started by the test find this checkout's packages, installed or not."""
+    """Let processes that the test starts find this checkout's packages, installed or not."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))

@@ -55,6 +55,25 @@ def test_one_trace_gives_one_sentence_a_balanced_ledger_and_two_pages(
     assert not (tmp_path / "reports" / "index.html").exists()
 
 
+def test_the_users_phases_decide_what_host_code_is_called(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "phases.toml").write_text('data = "shard reader"\n')
+    build = TraceBuilder(tmp_path / "run.sqlite").api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 20, corr=1)
+    trace = build.range("ShardReader", 30, 70).api("cudaEventRecord", 90, 100).write()
+    assert analyze(trace, "--json", "--phases", tmp_path / "phases.toml") == 0
+    (ledger,) = json.loads(capsys.readouterr().out)["traces"][0]["ledgers"]
+    assert ledger["host_parts"] == {"host.data": 40, "host.run": 30}
+
+
+def test_a_phase_that_is_none_is_a_usage_error_that_lists_the_phases(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "phases.toml").write_text('dtaa = "shard reader"\n')
+    assert analyze(a_trace(tmp_path / "run.sqlite"), "--phases", tmp_path / "phases.toml") == 2
+    assert "'dtaa' is no phase; the phases are compile, comm, data" in " ".join(capsys.readouterr().err.split())
+
+
 def test_json_is_the_only_thing_on_stdout_and_writes_nothing_unless_asked(
     analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 from builders import TraceBuilder
+from processes import wait_until
 from recorded_runs import put_beside
 from stand_ins import by_name, killed_once
 from wallsplit.analysis import Failure
@@ -26,9 +30,14 @@ def ignore(_name: str) -> None:
     pass
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A scheduler with two workers, which are started again when they die; it gives a task up at the second death."""
+def has_workers(address: str) -> bool:
+    with cluster._connected(address) as client:
+        return cluster._has_workers(client)
+
+
+@contextmanager
+def scheduler(workers: int) -> Iterator[str]:
+    """Yield the address of a scheduler that gives a task up at the second death of a worker over it."""
     try:
         import dask
         from distributed import LocalCluster
@@ -37,9 +46,23 @@ def address() -> Iterator[str]:
             pytest.fail(str(error))
         pytest.skip(str(error))
     patience: Any = dask.config.set({"distributed.scheduler.allowed-failures": 1})
-    here: Any = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    here: Any = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
     with patience, here:
         yield here.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Yield a scheduler with two workers, started again when they die."""
+    with scheduler(workers=2) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def deserted() -> Iterator[str]:
+    """Yield a scheduler without workers."""
+    with scheduler(workers=0) as address:
+        yield address
 
 
 def test_outcomes_come_in_the_order_of_the_traces(address: str, tmp_path: Path) -> None:
@@ -90,6 +113,34 @@ def test_a_trace_that_workers_cannot_see_is_told_as_that(address: str, tmp_path:
     (outcome,) = cluster.analyze_all([tmp_path / "elsewhere"], by_name, address, ignore)
     assert isinstance(outcome, Failure)
     assert "must see the same paths" in outcome.message
+
+
+def test_a_cluster_without_workers_ends_in_one_line_and_not_in_waiting(
+    deserted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "WORKERS_LIMIT_S", 0.5)
+    with pytest.raises(WallsplitError, match=rf"^{deserted}: the cluster has had no workers for 0\.5 s"):
+        cluster.analyze_all([tmp_path / "a"], by_name, deserted, ignore)
+    assert capsys.readouterr().err == f"wallsplit: {deserted}: the cluster has no workers yet; waiting for them\n"
+
+
+def test_a_cluster_whose_last_worker_dies_over_a_trace_is_not_waited_for_either(
+    deserted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "WORKERS_LIMIT_S", 3.0)
+    trace = tmp_path / "killed"
+    trace.touch()
+    unguarded = (sys.executable, "-m", "distributed.cli.dask_worker", deserted, "--no-nanny", "--no-dashboard")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    worker = subprocess.Popen(unguarded, env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: has_workers(deserted))
+        with pytest.raises(WallsplitError, match=r"the cluster has had no workers for 3 s"):
+            cluster.analyze_all([trace], by_name, deserted, ignore)
+        assert worker.wait(timeout=10) == -signal.SIGKILL
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 def test_workers_of_another_version_are_refused_in_one_line(

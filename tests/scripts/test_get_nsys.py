@@ -14,7 +14,7 @@ def run(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A PATH with little on it: no apt-get."""
+    """Return a PATH with little on it: no apt-get."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in ("dirname", "timeout", "grep"):

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from processes import pid_in, wait_until
@@ -74,7 +75,7 @@ def left_in(folder: Path) -> list[str]:
 
 
 def analyzed(folder: Path) -> dict[str, Any]:
-    """What `analyze --json` says about the trace in the folder, whose report it also writes there."""
+    """Return what `analyze --json` says about the trace in the folder, whose report it also writes there."""
     trace, reports = folder / "x.sqlite", folder / "reports"
     arguments = ("analyze", str(trace), "--json", "--report-dir", str(reports))
     done = subprocess.run(
@@ -91,21 +92,16 @@ def need_samples(real_nsys: Path) -> None:
 
 
 def ranges(trace: dict[str, Any], name: str) -> tuple[int, int]:
-    """How many NVTX ranges of that name the analysis counts, and how long they are together."""
+    """Return how many NVTX ranges of that name the analysis counts, and how long they are together."""
     row = next(row for row in trace["nvtx_summary"] if row["range"] == name)
     return row["count"], row["total_ns"]
 
 
 def processes_naming(text: str) -> list[int]:
-    """Process ids whose command line holds the text."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if text.encode() in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
+    """Return the process ids whose command line holds the text."""
+    return [
+        process.pid for process in psutil.process_iter(["cmdline"]) if text in " ".join(process.info["cmdline"] or ())
+    ]
 
 
 def test_a_users_script_is_traced_with_every_range_and_its_exit_code_passed_on(tmp_path: Path, real_nsys: Path) -> None:

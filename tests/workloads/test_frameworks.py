@@ -17,7 +17,7 @@ BATCH, TRAIN_STEPS, VALIDATION_STEPS = 32, 5, 2  # of 160 training samples in 20
 
 
 def mnist_run(folder: Path, name: str, *arguments: str) -> RunManifest:
-    """Two epochs in the samples' own order, which Keras can keep, too."""
+    """Return two epochs in the samples' own order, which Keras can keep, too."""
     data = str(small_set(folder, 200))
     return run(folder, name, "--epochs", "2", "--set", "shuffle=false", "--data", data, *arguments)
 

@@ -163,7 +163,7 @@ def _check(outcome: Outcome) -> None:
 
 
 def _newest(outcomes: list[Outcome]) -> Outcome:
-    """The last measured outcome, or the last at all where none was measured."""
+    """Return the last measured outcome, or the last at all where none was measured."""
     return next((one for one in reversed(outcomes) if one.status == "measured"), outcomes[-1])
 
 
@@ -176,7 +176,7 @@ def _conditions(outcome: Outcome) -> tuple[object, ...]:
 
 
 def _thinned(value: object) -> object:
-    """A long list as an evenly spaced choice of its items, its last one included."""
+    """Return a long list as an evenly spaced choice of its items, its last one included."""
     if not isinstance(value, list) or len(value) <= LONGEST:
         return value
     stride = ceil(len(value) / LONGEST)

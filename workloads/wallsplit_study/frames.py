@@ -77,7 +77,7 @@ def summary(outcomes: Sequence[Outcome], part: Part) -> pl.DataFrame:
 
 
 def _integer(outcome: Outcome, name: str) -> int | None:
-    """A whole-number parameter: as the run had it, else as it was asked for."""
+    """Return a whole-number parameter: as the run had it, else as it was asked for."""
     value = outcome.run.parameters.get(name) if outcome.run else None
     asked = outcome.cell.settings.get(name, "")
     if value is None and asked.isdecimal() and len(asked) < 19:  # what 64 bits hold

@@ -84,7 +84,7 @@ def _curve(outcome: Outcome) -> tuple[Point, ...]:
 
 
 def _calls(outcomes: Sequence[Outcome], approach: str, every: int | None) -> tuple[int | None, int | None]:
-    """Calls of item() in a run, and the time in ns inside them, of the last repeat."""
+    """Return the calls of item() in a run, and the time in ns inside them, of the last repeat."""
     for outcome in reversed(outcomes):
         run = outcome.run if outcome.cell.part == KEY and outcome.cell.approach == approach else None
         if run and run.parameters.get("item_every") == every:

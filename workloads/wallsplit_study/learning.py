@@ -49,7 +49,7 @@ def time_to_target_ns(outcome: Outcome, target: float = TARGET) -> int | None:
 
 
 def _by_place(outcomes: Sequence[Outcome]) -> dict[Place, list[Outcome]]:
-    """The measured outcomes of the grid by approach and batch, in order of both."""
+    """Return the measured outcomes of the grid by approach and batch, in order of both."""
     places: dict[Place, list[Outcome]] = {}
     for outcome in outcomes:
         batch = outcome.run.parameters.get("batch") if outcome.run else None
@@ -77,7 +77,7 @@ def _row(place: Place, outcomes: Sequence[Outcome]) -> tuple[Cell, ...]:
 
 
 def _figures(found: dict[Place, list[Outcome]]) -> tuple[Figure, ...]:
-    """Loss over time at each approach's smallest batch, of its last repeat."""
+    """Return the loss over time at each approach's smallest batch, of its last repeat."""
     smallest: dict[str, tuple[int, Outcome]] = {}
     for (name, batch), outcomes in found.items():
         smallest.setdefault(name, (batch, outcomes[-1]))

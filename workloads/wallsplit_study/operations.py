@@ -104,7 +104,7 @@ def _ladder(frame: pl.DataFrame, outcomes: Sequence[Outcome], library: str, appr
 
 
 def _epoch_step(outcomes: Sequence[Outcome], approach: str) -> tuple[int | None, int | None]:
-    """Median time of a training step within an epoch at batch 32, and of a whole epoch, in ns."""
+    """Return the median time of a training step within an epoch at batch 32, and of a whole epoch, in ns."""
     runs = [
         outcome.run
         for outcome in outcomes
@@ -130,7 +130,7 @@ def _published_ladder() -> list[tuple[Cell, ...]]:
 
 
 def _published(name: str) -> tuple[float | None, float | None]:
-    """CPU and GPU time in ns, where they were published."""
+    """Return CPU and GPU time in ns, where they were published."""
     found = next((one for one in published.OPERATIONS if one.name == name), None)
     return (found.cpu_us * 1e3, found.gpu_us * 1e3) if found else (None, None)
 

@@ -89,6 +89,6 @@ def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
 
 
 def _words_per_s(outcomes: Sequence[Outcome], approach: str) -> float | None:
-    """Words per second of the fastest repeat, vocabulary included."""
+    """Return words per second of the fastest repeat, vocabulary included."""
     own = [one.run for one in outcomes if one.cell.part == "word2vec" and one.cell.approach == approach and one.run]
     return max((rate for run in own if (rate := number(run.results, "words_per_second"))), default=None)

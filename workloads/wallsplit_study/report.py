@@ -102,7 +102,7 @@ def _remarks(kept: Sequence[Outcome]) -> Section | None:
 
 
 def _scatter(grid: pl.DataFrame) -> list[Note]:
-    """A warning where repeats of the grid differ so much that their medians say little."""
+    """Return a warning where repeats of the grid differ so much that their medians say little."""
     noisy = grid.filter(pl.col("spread_ratio") > SCATTER_LIMIT).sort("spread_ratio", descending=True)
     if noisy.is_empty():
         return []

@@ -15,7 +15,7 @@ _SHORTCUTS = ("batch", "epochs", "steps", "seed", "data")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0 done, 1 its manifest cannot be written, REFUSED the workload cannot run as asked."""
+    """Return the exit code: 0 done, 1 its manifest cannot be written, REFUSED the workload cannot run as asked."""
     given = parser().parse_args(arguments)
     code = REFUSED
     try:
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar; values stay text until the workload's parameters parse them."""
+    """Return the command line's grammar; values stay text until the workload's parameters parse them."""
     grammar = argparse.ArgumentParser(prog="python -m wallsplit_workloads", description=__doc__)
     grammar.add_argument("name", help=f"one of {', '.join(workload.name for workload in WORKLOADS)}")
     for name in _SHORTCUTS:
@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """The two sides of KEY=VALUE.
+    """Return the two sides of KEY=VALUE.
 
     Raises:
         WallsplitError: there is no "=".

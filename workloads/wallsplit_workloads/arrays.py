@@ -25,7 +25,7 @@ class Arrays:
 
 
 def arrays(context: RunContext) -> Arrays:
-    """The library of the context's `backend` on its device; NumPy's BLAS with its `threads`.
+    """Return the library of the context's `backend` on its device; NumPy's BLAS with its `threads`.
 
     Raises:
         WallsplitError: a GPU is wanted of NumPy, or the library sees none.

@@ -36,12 +36,12 @@ class Split:
     record: Data
 
     def steps(self, batch: int) -> Steps:
-        """Steps of an epoch at this batch; the last one may be smaller."""
+        """Return the steps of an epoch at this batch; the last one may be smaller."""
         return Steps(ceil(len(self.x_train) / batch), ceil(len(self.x_validation) / batch))
 
 
 def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
-    """MNIST or a set of its shape: 48,000 samples to train on and 12,000 to validate; fewer where `steps` limits them.
+    """Return MNIST or a set of its shape: 48,000 samples to train on, 12,000 to validate; less if `steps` limits them.
 
     Looks at `path` if given; else for mnist.npz in Keras' cache; else for Debian's dataset-fashion-mnist; else
     generates the set.
@@ -65,7 +65,7 @@ def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
 
 
 def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images (n, 784) and labels (n,): a quarter of the pixels show the class's random prototype, the rest is noise."""
+    """Return images (n, 784) and labels (n,): a quarter of the pixels show the class's prototype, the rest is noise."""
     generator = np.random.default_rng(seed)
     prototypes = generator.integers(0, 256, (CLASSES, PIXELS), dtype=np.uint8)
     labels = generator.integers(0, CLASSES, samples, dtype=np.uint8)
@@ -76,7 +76,7 @@ def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8],
 
 
 def zipf_corpus(tokens: int, vocabulary: int, sentence: int, seed: int) -> list[list[str]]:
-    """Sentences of words w0, w1 …, word k drawn with probability proportional to 1 ÷ (k + 1), as in natural text."""
+    """Return sentences of words w0, w1 …, word k drawn with probability ∝ 1 ÷ (k + 1), as in natural text."""
     weights = 1 / np.arange(1, vocabulary + 1)
     drawn = np.random.default_rng(seed).choice(vocabulary, tokens, p=weights / weights.sum())
     words = np.array([f"w{k}" for k in range(vocabulary)], dtype=object)[drawn].tolist()
@@ -117,7 +117,7 @@ def _idx_folder(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _idx(folder: Path, name: str) -> NDArray[Any]:
-    """The array of one IDX file, gzipped or not: two zeros, the type (8: bytes), the rank, big-endian sizes, data."""
+    """Return the array of an IDX file, gzipped or not: two zeros, type (8: bytes), rank, big-endian sizes, data."""
     plain, packed = folder / name, folder / f"{name}.gz"
     try:
         content = plain.read_bytes() if plain.is_file() else gzip.decompress(packed.read_bytes())

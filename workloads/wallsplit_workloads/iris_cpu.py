@@ -57,7 +57,7 @@ def run(context: RunContext) -> Result:
 
 
 def iris(seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Measurements (120, 4) in cm and species (120,) of a seeded choice of the 150 flowers."""
+    """Return measurements (120, 4) in cm and species (120,) of a seeded choice of the 150 flowers."""
     from sklearn.datasets import load_iris
 
     x, y = load_iris(return_X_y=True)

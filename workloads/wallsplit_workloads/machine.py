@@ -24,7 +24,7 @@ _FMA_UNITS = 2  # of every core with FMA that this study meets: Haswell, Zen 2, 
 
 
 def cpu() -> Cpu:
-    """The processor of this machine."""
+    """Return the processor of this machine."""
     try:
         text = _CPUINFO.read_text(errors="replace")
     except OSError:
@@ -37,7 +37,7 @@ def cpu() -> Cpu:
 
 
 def describe_cpu(cpuinfo: str, max_khz: int | None) -> Cpu:
-    """The processor the text of /proc/cpuinfo describes, with the FP32 peak of all its cores.
+    """Return the processor the text of /proc/cpuinfo describes, with the FP32 peak of all its cores.
 
     Peak = cores × SIMD lanes × 2 FMA units × 2 operations × clock. Zen before Zen 5 runs 512-bit instructions on
     256-bit units, so counts 8 lanes. Without FMA, or if a factor is not to be had, the peak is None.
@@ -65,7 +65,7 @@ def describe_cpu(cpuinfo: str, max_khz: int | None) -> Cpu:
 
 
 def _blocks(cpuinfo: str) -> list[dict[str, str]]:
-    """One dictionary a logical processor."""
+    """Return one dictionary a logical processor."""
     pairs = re.compile(r"^(.+?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
     blocks = [{str(key): str(value) for key, value in pairs.findall(block)} for block in cpuinfo.split("\n\n")]
     return [block for block in blocks if "processor" in block]
@@ -79,14 +79,14 @@ def _clock(blocks: list[dict[str, str]], max_khz: int | None) -> tuple[int | Non
 
 
 def gpu_lack() -> str | None:
-    """What keeps a program from an NVIDIA GPU here, found out in microseconds; None where there seems to be one."""
+    """Return what keeps a program from an NVIDIA GPU, found out in microseconds; None where there seems to be one."""
     if any(Path(node).exists() for node in _GPU_NODES):
         return None
     return "no NVIDIA GPU or driver (none of /dev/nvidia*, /dev/dxg)"
 
 
 def gpu(nvml: Any = None) -> Gpu | None:
-    """The first GPU as NVML (nvidia-ml-py) describes it; None without either."""
+    """Return the first GPU as NVML (nvidia-ml-py) describes it; None without either."""
     try:
         nvml = nvml or importlib.import_module("pynvml")
         nvml.nvmlInit()
@@ -112,7 +112,7 @@ def gpu(nvml: Any = None) -> Gpu | None:
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Installed versions of Python and those of the packages that are there, by distribution name."""
+    """Return the installed versions of Python and those of the packages that are there, by distribution name."""
     found = {"python": platform.python_version()}
     for package in packages:
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -138,14 +138,14 @@ def limit_native_threads(threads: int | None) -> None:
 
 
 def schedulable_cpus() -> int:
-    """Processors this process may run on: what thread pools without a setting of their own, XLA's, are sized by."""
+    """Return how many processors this process may run on: the size of thread pools without a setting, like XLA's."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def native_threads() -> dict[str, int]:
-    """Threads of each loaded BLAS and OpenMP library, by its name; empty without threadpoolctl."""
+    """Return the threads of each loaded BLAS and OpenMP library, by its name; empty without threadpoolctl."""
     try:
         threadpoolctl = importlib.import_module("threadpoolctl")
     except ImportError:

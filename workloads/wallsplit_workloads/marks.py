@@ -21,7 +21,7 @@ class Marks:
         self._push, self._pop = _nvtx()
 
     def __call__(self, name: str) -> "_Range":
-        """The range of that name as a context manager, to be entered any number of times."""
+        """Return the range of that name as a context manager, to be entered any number of times."""
         found = self._ranges.get(name)
         if found is None:
             found = self._ranges[name] = _Range(self, name)

@@ -22,7 +22,7 @@ FORMULA = (
 
 
 def initial_weights(seed: int, layers: tuple[int, int, int] = LAYERS) -> Weights:
-    """Glorot-uniform float32 weights and zero biases (Glorot and Bengio 2010, eq. 16), the same for every framework."""
+    """Return Glorot-uniform float32 weights (Glorot and Bengio 2010, eq. 16), zero biases; the same everywhere."""
     generator = np.random.default_rng(seed)
     widths = list(itertools.pairwise(layers))
     limits = [np.sqrt(6 / (inputs + outputs)) for inputs, outputs in widths]
@@ -33,12 +33,12 @@ def initial_weights(seed: int, layers: tuple[int, int, int] = LAYERS) -> Weights
 
 
 def one_hot(labels: Array, classes: int = LAYERS[-1]) -> Array:
-    """Labels (n,) as float32 rows (n, classes)."""
+    """Return labels (n,) as float32 rows (n, classes)."""
     return np.eye(classes, dtype=np.float32)[labels]
 
 
 def forward(xp: Any, weights: Weights, x: Array) -> tuple[Array, Array]:
-    """The hidden activations (batch, hidden) and the log-probabilities (batch, out)."""
+    """Return the hidden activations (batch, hidden) and the log-probabilities (batch, out)."""
     w1, b1, w2, b2 = weights
     hidden = xp.maximum(x @ w1 + b1, 0)
     logits = hidden @ w2 + b2
@@ -47,7 +47,7 @@ def forward(xp: Any, weights: Weights, x: Array) -> tuple[Array, Array]:
 
 
 def backward(xp: Any, weights: Weights, x: Array, targets: Array, passed: tuple[Array, Array]) -> Weights:
-    """The gradients of the mean cross-entropy, in the order of the weights; `passed` is what forward() returned."""
+    """Return the gradients of the mean cross-entropy, in order of the weights; `passed`: what forward() returned."""
     hidden, log_probabilities = passed
     at_output = (xp.exp(log_probabilities) - targets) / np.float32(x.shape[0])
     at_hidden = (at_output @ xp.transpose(weights[2])) * xp.sign(hidden)  # after ReLU the sign is the slope, 0 or 1
@@ -60,36 +60,36 @@ def backward(xp: Any, weights: Weights, x: Array, targets: Array, passed: tuple[
 
 
 def updated(weights: Weights, gradients: Weights, rate: Any) -> Weights:
-    """The weights one step of SGD further."""
+    """Return the weights one step of SGD further."""
     w1, b1, w2, b2 = (weight - rate * gradient for weight, gradient in zip(weights, gradients, strict=True))
     return w1, b1, w2, b2
 
 
 def scores(xp: Any, log_probabilities: Array, targets: Array) -> Array:
-    """(sum of the cross-entropies, number classified right) of a batch, as one float32 array of 2."""
+    """Return (sum of the cross-entropies, number classified right) of a batch, as one float32 array of 2."""
     right = log_probabilities.argmax(axis=1) == targets.argmax(axis=1)
     return xp.stack([-(log_probabilities * targets).sum(), right.sum().astype(np.float32)])
 
 
 def shape(layers: tuple[int, ...] = LAYERS) -> ModelShape:
-    """The model's size; 784→128→10 has 101,770 parameters."""
+    """Return the model's size; 784→128→10 has 101,770 parameters."""
     return ModelShape(sum((i + 1) * o for i, o in itertools.pairwise(layers)), layers)
 
 
 def forward_flops(batch: int, layers: tuple[int, ...] = LAYERS) -> int:
-    """Operations of the dense layers' forward pass: (32, 784) @ (784, 128) is 3.2 M multiply-adds, so 6.4 M."""
+    """Return the operations of the dense layers, forward: (32, 784) @ (784, 128) is 3.2 M multiply-adds, so 6.4 M."""
     return sum(2 * batch * i * o for i, o in itertools.pairwise(layers))
 
 
 def step_flops(batch: int, layers: tuple[int, ...] = LAYERS) -> int:
-    """Operations of the dense layers in one training step, by FORMULA."""
+    """Return the operations of the dense layers in one training step, by FORMULA."""
     return 3 * forward_flops(batch, layers) - 2 * batch * layers[0] * layers[1]
 
 
 def arithmetic(
     batch: int, train: int, validation: int, layers: tuple[int, ...] = LAYERS, models: int = 1
 ) -> Arithmetic:
-    """FLOPs and bytes of a full step and of an epoch over so many samples, for `models` trained at once."""
+    """Return FLOPs and bytes of a full step and of an epoch over so many samples, for `models` trained at once."""
     sample_bytes = 4 * layers[0]
     return Arithmetic(
         formula=FORMULA,

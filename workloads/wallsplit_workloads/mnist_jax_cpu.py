@@ -56,7 +56,7 @@ def run(context: RunContext) -> Result:
 
 
 def pick_device(device: Device) -> "jax.Device":
-    """JAX's first device of the kind.
+    """Return JAX's first device of the kind.
 
     Raises:
         WallsplitError: JAX was installed without support for this GPU.
@@ -72,7 +72,7 @@ def pick_device(device: Device) -> "jax.Device":
 
 
 def compile_ahead(batch: int, split: Split, weights: Weights, trainer: Trainer) -> int:
-    """Time in ns to compile training and evaluation for every batch shape of an epoch, the smaller last one too."""
+    """Return the ns it takes to compile training and evaluation for every batch shape of an epoch, the last one too."""
     start = perf_counter_ns()
     parts = ((split.x_train, split.y_train), (split.x_validation, split.y_validation))
     for (x, labels), is_training in zip(parts, (True, False), strict=True):

@@ -13,7 +13,7 @@ from wallsplit_workloads.workload import Parameter, Result, RunContext, Workload
 
 
 def rates(count: int) -> list[float]:
-    """Learning rates from 0.001 to 10, evenly spaced in the exponent: five are 0.001, 0.01, 0.1, 1 and 10."""
+    """Return learning rates from 0.001 to 10, evenly spaced in the exponent: five are 0.001, 0.01, 0.1, 1 and 10."""
     return [float(rate) for rate in np.logspace(-3, 1, count)]
 
 

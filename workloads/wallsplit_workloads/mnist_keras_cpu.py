@@ -51,7 +51,7 @@ def run(context: RunContext) -> Result:
 
 
 def import_tensorflow(device: Device) -> Any:
-    """The tensorflow module, restricted to the device.
+    """Return the tensorflow module, restricted to the device.
 
     Raises:
         WallsplitError: a GPU is wanted and TensorFlow sees none.
@@ -67,7 +67,7 @@ def import_tensorflow(device: Device) -> Any:
 
 
 def mnist_model(keras: Any, seed: int, rate: float) -> Any:
-    """784→128→10, compiled with SGD and cross-entropy, starting from the weights every workload starts from."""
+    """Return 784→128→10, compiled with SGD and cross-entropy, starting from the weights every workload starts from."""
     inputs, hidden, classes = mlp.LAYERS
     model = keras.Sequential(
         [
@@ -82,7 +82,7 @@ def mnist_model(keras: Any, seed: int, rate: float) -> Any:
 
 
 def marking_callback(keras: Any, context: RunContext) -> Any:
-    """A Keras callback that marks epoch, step, validation and its steps; has `epochs` and `step_wall_ns` afterwards.
+    """Return a Keras callback that marks epoch, step and validation; has `epochs` and `step_wall_ns` afterwards.
 
     Keras fetches the batch inside the step's compiled function, so `data` cannot be told apart from it.
     """

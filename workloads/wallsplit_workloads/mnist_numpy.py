@@ -19,7 +19,7 @@ def run(context: RunContext) -> Result:
 
 
 def run_batched(context: RunContext, how: Trainer, weights: Weights) -> Result:
-    """The result of training the MNIST MLP one way, from these weights."""
+    """Return the result of training the MNIST MLP one way, from these weights."""
     batch = context.integer("batch")
     split = mnist(context.data_path, batch, context.optional_integer("steps"))
     training = train(context, split, weights, how)
@@ -35,7 +35,7 @@ def run_batched(context: RunContext, how: Trainer, weights: Weights) -> Result:
 
 
 def trainer(xp: Any, context: RunContext) -> Trainer:
-    """The batched step in NumPy or in CuPy, each phase marked."""
+    """Return the batched step in NumPy or in CuPy, each phase marked."""
     rate, marks = context.number("rate"), context.marks
 
     def step(weights: Weights, totals: Array, x: Array, targets: Array) -> tuple[Weights, Array]:

@@ -19,7 +19,7 @@ def run(context: RunContext) -> Result:
 
 
 def trainer(xp: Any, context: RunContext) -> Trainer:
-    """The same step as the batched one, its gradients added up over one sample at a time."""
+    """Return the same step as the batched one, its gradients added up over one sample at a time."""
     rate, marks = context.number("rate"), context.marks
 
     def step(weights: Weights, totals: Array, x: Array, targets: Array) -> tuple[Weights, Array]:

@@ -52,7 +52,7 @@ def run(context: RunContext) -> Result:
 
 
 def train_one(backend: str, values: Mapping[str, Scalar]) -> tuple[Result, dict[str, int]]:
-    """What one model's training measured and the NVTX ranges it pushed; runs in a child process."""
+    """Return what one model's training measured and the NVTX ranges it pushed; runs in a child process."""
     context = RunContext(values)
     return _RUNS[backend](context), context.marks.counts
 

@@ -20,7 +20,7 @@ Operation = tuple[str, str, str, Callable[[dict[str, Array]], Array]]
 
 
 def operations(xp: Any, rate: float) -> tuple[Operation, ...]:
-    """(phase, what is printed, name of the result, function of the results so far): one training step, in order."""
+    """Return (phase, printed text, name of the result, function of the results so far) of a training step, in order."""
     return (
         ("forward", "X @ W1 + b1", "z1", lambda v: v["x"] @ v["w1"] + v["b1"]),
         ("forward", "ReLU", "h", lambda v: xp.maximum(v["z1"], 0)),

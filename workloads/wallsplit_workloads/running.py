@@ -29,7 +29,7 @@ _EXTRAS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 
 def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[str], None]) -> RunManifest:
-    """The manifest of one run, without capture, git commit or baseline; `progress` gets a line per epoch.
+    """Return the manifest of one run, without capture, git commit or baseline; `progress` gets a line per epoch.
 
     Raises:
         WallsplitError: a GPU or a framework is missing, or a value is impossible for this data.
@@ -63,7 +63,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
 
 
 def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
-    """Nothing, if a run with these values can start here; costs microseconds, no framework is imported.
+    """Raise WallsplitError unless a run with these values can start here; takes microseconds, imports no framework.
 
     Raises:
         WallsplitError: what is missing, and what to install or to run instead.
@@ -76,7 +76,7 @@ def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
 
 
 def require_device(workload: Workload, values: Mapping[str, Scalar]) -> None:
-    """Nothing, if the device that a run with these values computes on is here.
+    """Raise WallsplitError unless the device that a run with these values computes on is here.
 
     Raises:
         WallsplitError: there is no GPU; says what to run instead.
@@ -88,12 +88,12 @@ def require_device(workload: Workload, values: Mapping[str, Scalar]) -> None:
 
 
 def versions(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, str]:
-    """Versions of Python and of what a run with these values computes with, as its manifest records them."""
+    """Return the versions of Python and of what a run with these values computes with, as its manifest records them."""
     return machine.versions(("numpy", "nvtx", *_EXTRAS[extra_of(workload, values)][1]))
 
 
 def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
-    """The extra of this distribution that a run with these values needs: the workload's, or that of its `backend`."""
+    """Return the extra that a run with these values needs: the workload's, or that of its `backend`."""
     if workload.extra:
         return workload.extra
     extra = {"tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax"}.get(str(values.get("backend")))
@@ -103,6 +103,6 @@ def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
 
 
 def _recorded(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The values as the manifest may hold them: of a path on the user's disk, the last part only."""
+    """Return the values as the manifest may hold them: of a path on the user's disk, the last part only."""
     paths = {parameter.name for parameter in workload.parameters if parameter.kind is Path}
     return {name: Path(str(v)).name if name in paths and v is not None else v for name, v in values.items()}

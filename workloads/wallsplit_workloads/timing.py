@@ -11,7 +11,7 @@ WARMUP_STEPS = 10  # compilation, first allocations
 
 
 def repeated(context: RunContext, step: Callable[[], object]) -> tuple[tuple[Epoch, ...], tuple[int, ...]]:
-    """Wall times of epochs and of steps in ns; the step has to wait for its device. Some unmeasured steps go before."""
+    """Return the wall times of epochs and steps in ns; a step waits for its device, some unmeasured ones go before."""
     with context.marks("warmup"):
         for _ in range(WARMUP_STEPS):
             step()

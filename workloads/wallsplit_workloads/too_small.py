@@ -56,7 +56,7 @@ def run(context: RunContext) -> Result:
 
 
 def replayed(model: Any, optimizer: Any, marks: Marks, x: Any, y: Any) -> Callable[[Any, Any], Any]:
-    """A step that copies its batch into fixed memory and replays one recorded graph.
+    """Return a step that copies its batch into fixed memory and replays one recorded graph.
 
     Warm-up on a side stream and capture as PyTorch's notes on CUDA semantics ask for ("Whole-network capture").
     """

@@ -19,7 +19,7 @@ Batch = tuple[Any, Any]
 
 
 def set_up(context: RunContext) -> "torch.device":
-    """The device to train on; seeds the generators and sets the number of CPU threads if the context has one.
+    """Return the device to train on; seeds the generators and sets the number of CPU threads if the context has one.
 
     Raises:
         WallsplitError: a GPU is wanted and PyTorch sees none.
@@ -36,14 +36,14 @@ def set_up(context: RunContext) -> "torch.device":
 
 
 def threads() -> dict[str, int]:
-    """Threads PyTorch computes with inside one operation."""
+    """Return the number of threads PyTorch computes with inside one operation."""
     import torch
 
     return {"torch_intra_op": torch.get_num_threads()}
 
 
 def perceptron(layers: tuple[int, ...]) -> "torch.nn.Sequential":
-    """Dense layers of these widths, ReLU between them, logits at the end; PyTorch's own initial weights."""
+    """Return dense layers of these widths, ReLU between them, logits at the end; PyTorch's own initial weights."""
     import torch
 
     modules: list[torch.nn.Module] = []
@@ -67,7 +67,7 @@ def mark_layers(model: "torch.nn.Module", marks: Marks) -> None:
 def step(
     marks: Marks, model: Any, optimizer: Any, x: Any, y: Any, precision: AbstractContextManager[Any] | None = None
 ) -> Any:
-    """The loss, still on the device, of one marked step of training."""
+    """Return the loss, still on the device, of one marked step of training."""
     import torch
 
     with marks("forward"), precision or nullcontext():
@@ -83,7 +83,7 @@ def step(
 def fit(
     context: RunContext, batches: Callable[[], Iterator[Batch]], steps: int, train: Callable[[Any, Any], Any]
 ) -> tuple[tuple[Epoch, ...], tuple[int, ...]]:
-    """Wall times of epochs and of steps in ns; `train` takes a batch and returns its mean loss.
+    """Return the wall times of epochs and of steps in ns; `train` takes a batch and returns its mean loss.
 
     The losses are added up on the device and fetched once an epoch, so this loop itself makes nobody wait.
     """

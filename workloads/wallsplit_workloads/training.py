@@ -68,14 +68,14 @@ def train(context: RunContext, split: Split, weights: Weights, trainer: Trainer)
 
 
 def progress_line(number: int, epoch: Epoch) -> str:
-    """One line about an epoch, numbered from 1."""
+    """Return one line about an epoch, numbered from 1."""
     said = {"loss": epoch.loss, "accuracy": epoch.accuracy, "validation accuracy": epoch.validation_accuracy}
     scores = "".join(f", {name} {value:.4f}" for name, value in said.items() if value is not None)
     return f"epoch {number + 1}: {epoch.wall_ns / 1e6:,.1f} ms{scores}"
 
 
 def _order(context: RunContext, epoch: int, samples: int) -> NDArray[np.int64] | None:
-    """The samples' order in this epoch; None: as they are."""
+    """Return the samples' order in this epoch; None: as they are."""
     if not context.flag("shuffle"):
         return None
     return np.random.default_rng([context.integer("seed"), epoch]).permutation(samples)
@@ -115,7 +115,7 @@ def _validate(
 
 
 def _means(totals: NDArray[Any], samples: int, model: int | None = None) -> tuple[float, float, int, list[float]]:
-    """Mean loss and accuracy of one model (the one with the lowest loss if none is named), which one, all losses."""
+    """Return mean loss and accuracy of a model (of the lowest loss if none is named), which one, all losses."""
     rows = np.atleast_2d(np.asarray(totals, np.float64)) / max(samples, 1)
     losses = np.where(np.isnan(rows[:, 0]), np.inf, rows[:, 0])
     best = int(losses.argmin()) if model is None else model

@@ -45,7 +45,7 @@ def run(context: RunContext) -> Result:
 
 
 def marked_model(context: RunContext) -> Any:
-    """Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself."""
+    """Return Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself."""
     from gensim.models import Word2Vec
 
     class Marked(Word2Vec):
@@ -57,7 +57,7 @@ def marked_model(context: RunContext) -> Any:
 
 
 def marking_callback(context: RunContext) -> Any:
-    """A Gensim callback that marks epochs; has `epochs` afterwards."""
+    """Return a Gensim callback that marks epochs; has `epochs` afterwards."""
     from gensim.models.callbacks import CallbackAny2Vec
 
     class Marking(CallbackAny2Vec):

@@ -26,7 +26,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> Scalar:
-        """The value the text stands for; of a Path, the text itself.
+        """Return the value the text stands for; of a Path, the text itself.
 
         Raises:
             WallsplitError: the text is no value of this parameter.
@@ -80,29 +80,29 @@ class RunContext:
     progress: Callable[[str], None] = lambda line: None
 
     def integer(self, name: str) -> int:
-        """The value of a whole-number parameter."""
+        """Return the value of a whole-number parameter."""
         value = self.values[name]
         assert isinstance(value, int)
         return value
 
     def number(self, name: str) -> float:
-        """The value of a number parameter."""
+        """Return the value of a number parameter."""
         value = self.values[name]
         assert isinstance(value, int | float)
         return float(value)
 
     def text(self, name: str) -> str:
-        """The value of a text parameter."""
+        """Return the value of a text parameter."""
         value = self.values[name]
         assert isinstance(value, str)
         return value
 
     def flag(self, name: str) -> bool:
-        """The value of a true-or-false parameter."""
+        """Return the value of a true-or-false parameter."""
         return self.values[name] is True
 
     def optional_integer(self, name: str) -> int | None:
-        """The value of a whole-number parameter that may be left unset."""
+        """Return the value of a whole-number parameter that may be left unset."""
         return None if self.values[name] is None else self.integer(name)
 
     @property
@@ -126,17 +126,17 @@ class Workload:
 
 
 def batch(default: int = 32, maximum: int | None = None) -> Parameter:
-    """The `batch` parameter."""
+    """Return the `batch` parameter."""
     return Parameter("batch", int, default, "samples per step", minimum=1, maximum=maximum)
 
 
 def epochs(default: int = 2) -> Parameter:
-    """The `epochs` parameter."""
+    """Return the `epochs` parameter."""
     return Parameter("epochs", int, default, "passes over the training samples", minimum=1)
 
 
 def torch_threads(default: int | None = 1) -> Parameter:
-    """The `threads` parameter of PyTorch workloads: small operations gain nothing from more than one."""
+    """Return the `threads` parameter of PyTorch workloads: small operations gain nothing from more than one."""
     return Parameter("threads", int, default, "CPU threads of PyTorch; more than 1 may idle by spinning", 1, 1024)
 
 
@@ -154,7 +154,7 @@ BLAS_THREADS = Parameter(
 
 
 def find(workloads: Iterable[Workload], name: str) -> Workload:
-    """The workload of that name.
+    """Return the workload of that name.
 
     Raises:
         WallsplitError: there is none; lists those there are and the nearest.
@@ -166,7 +166,7 @@ def find(workloads: Iterable[Workload], name: str) -> Workload:
 
 
 def resolve(workload: Workload, given: Mapping[str, str]) -> dict[str, Scalar]:
-    """Every parameter's value, in the workload's order: the text given for it, else its default.
+    """Return every parameter's value, in the workload's order: the text given for it, else its default.
 
     Raises:
         WallsplitError: a parameter is unknown or its value impossible.
@@ -180,11 +180,11 @@ def resolve(workload: Workload, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def device_of(workload: Workload, values: Mapping[str, Scalar]) -> Device:
-    """The device a run with these values uses."""
+    """Return the device a run with these values uses."""
     return workload.device or ("gpu" if values["device"] == "cuda" else "cpu")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A question that names the most similar of the known names, to go behind an error's name; empty without one."""
+    """Return a question that names the most similar known name, to go behind an error's; empty without one."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -43,6 +43,18 @@ class FailedCall:
 
 
 @dataclass(frozen=True)
+class LongCalls:
+    """A few calls, each far longer than the others of its name, that hold most of a cause's time."""
+
+    name: str
+    count: int
+    of_count: int
+    """All calls of the name."""
+    held_ns: int
+    """What they hold of the cause's time in the scope."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """One reason, and what removing it could win at most."""
 
@@ -59,6 +71,8 @@ class Finding:
     failed: FailedCall | None = None
     operations: int | None = None
     """Of `few_operations`: how many GPU operations there are."""
+    long_calls: LongCalls | None = None
+    """Where a few long calls hold most of the cause's time."""
 
 
 @dataclass(frozen=True)

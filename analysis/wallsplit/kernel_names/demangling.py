@@ -161,7 +161,7 @@ class _Reader:
         return taken
 
     def run(self, characters: str) -> str:
-        """The longest run of these characters."""
+        """Return the longest run of these characters."""
         start = self.at
         while self.at < len(self.text) and self.text[self.at] in characters:
             self.at += 1
@@ -174,7 +174,7 @@ class _Reader:
         return int(digits)
 
     def ordinal(self, base: int) -> int:
-        """The number before an underscore, where none means 0, 0 means 1, and so on."""
+        """Return the number before an underscore, where none means 0, 0 means 1, and so on."""
         digits = self.run(_DIGITS[:base])
         self.expect("_")
         if len(digits) > 6:
@@ -251,7 +251,7 @@ class _Reader:
         return _Name(self.bounded(text), is_template, qualifiers)
 
     def special(self, owner: str) -> str | None:
-        """A constructor or destructor, named like its class."""
+        """Return a constructor or destructor, named like its class."""
         for marks, sign in ((("C1", "C2", "C3"), ""), (("D0", "D1", "D2"), "~")):
             if self.peek(*marks):
                 self.take(2)
@@ -310,7 +310,7 @@ class _Reader:
         return found
 
     def builtin(self) -> _Type | None:
-        """A type that no substitution stands for, or one that a substitution does."""
+        """Return a type that no substitution stands for, or one that a substitution does."""
         for length in (1, 2):
             if word := BUILTINS.get(self.text[self.at : self.at + length]):
                 self.at += length

@@ -1,4 +1,4 @@
-"""What the host was doing when: decided on the whole trace, like the accounts (docs/why.md, Timelines).
+"""What the host was doing when: decided on the whole trace, like the accounts (docs/idle-time.md, Timelines).
 
 Each timeline is one array sweep: the phase of the innermost named range, the OS call that every driving thread sits in,
 the API call behind each account, and whether another device of the process works.

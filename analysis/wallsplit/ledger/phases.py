@@ -1,4 +1,4 @@
-"""Phases of a run by the names of its NVTX ranges: one table, and the user's own rules in front of it."""
+"""Phases of a run by its NVTX ranges' names: a table, and the user's rules in front (docs/idle-time.md)."""
 
 import re
 import tomllib

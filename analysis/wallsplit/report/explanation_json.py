@@ -4,8 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
-from wallsplit.diagnosis.explanation import Explanation
+from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.why.gaps import IdleGap, IdleGaps
+from wallsplit.why.samples.values import to_value
 from wallsplit.why.steps import Steps
 
 KEYS = (
@@ -19,7 +20,13 @@ KEYS = (
     "launch",
     "sync",
     "comm",
+    "host_samples",
     "diagnosis",
+    "launch_contention",
+    "pageable_copies",
+    "managed_memory",
+    "memory_use",
+    "gpu_metrics",
 )
 """What a ledger gains; each is null where a window names many ranges."""
 
@@ -36,13 +43,34 @@ def explanation(why: Explanation | None) -> dict[str, Any]:
         _gaps(why.idle.gaps) if why.idle.gaps else None,
         _steps(why.steps),
         [asdict(phase) for phase in phases] if phases else None,
-        asdict(why.sm) if why.sm else None,
-        asdict(why.launch) if why.launch else None,
-        asdict(why.sync) if why.sync else None,
-        asdict(why.comm) if why.comm else None,
+        _fields(why.sm),
+        _fields(why.launch),
+        _fields(why.sync),
+        _fields(why.comm),
+        to_value(why.host_samples) if why.host_samples else None,
         _diagnosis(why.diagnosis),
+        _fields(why.contention),
+        _fields(why.pageable_copies),
+        _fields(why.managed_memory),
+        _fields(why.memory_use),
+        _fields(why.gpu_metrics),
     )
     return dict(zip(KEYS, values, strict=True))
+
+
+def explained_trace(explained: Explained | None) -> dict[str, Any]:
+    """Return what several ledgers together tell, as fields of the trace."""
+    if explained is None:
+        return {"rank_skew": None, "clocks_ahead": None, "range_threads": None}
+    return {
+        "rank_skew": _fields(explained.rank_skew),
+        "clocks_ahead": [asdict(clock) for clock in explained.clocks_ahead],
+        "range_threads": explained.range_threads.to_dicts(),
+    }
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    return None if value is None else asdict(value)
 
 
 def _gaps(gaps: IdleGaps) -> dict[str, Any]:
@@ -75,7 +103,8 @@ def _gap(gap: IdleGap) -> dict[str, Any]:
 
 
 def _steps(steps: Steps) -> dict[str, Any]:
-    fields = {name: value for name, value in vars(steps).items() if name not in ("rows", "kinds", "slowest")}
+    apart = ("rows", "accounts", "kinds", "slowest")
+    fields = {name: value for name, value in vars(steps).items() if name not in apart}
     return {
         **fields,
         "kinds": None if steps.kinds is None else [asdict(kind) for kind in steps.kinds],
@@ -115,4 +144,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         evidence |= asdict(finding.failed)
     if finding.operations is not None:
         evidence |= {"operations": finding.operations}
+    if finding.long_calls is not None:
+        evidence |= {"long_calls": asdict(finding.long_calls)}
     return {**shares, **evidence}

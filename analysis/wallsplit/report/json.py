@@ -13,7 +13,7 @@ from wallsplit.arithmetic.work import LedgerArithmetic, Work
 from wallsplit.breakdowns import BREAKDOWNS
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.ledger.ledger import Ledger, Window
-from wallsplit.report.explanation_json import explanation
+from wallsplit.report.explanation_json import explained_trace, explanation
 from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
 
@@ -71,7 +71,8 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
-        "rank_skew": asdict(skew) if (skew := analysis.explained and analysis.explained.rank_skew) else None,
+        "cpu_sampling": asdict(facts) if (facts := analysis.explained and analysis.explained.cpu_sampling) else None,
+        **explained_trace(analysis.explained),
         **{name: _rows(analysis, name) for name in names},
         **{f"{name}_rows_total": _rows_total(analysis, name) for name in LISTED},
         "notes": [asdict(note) for note in all_notes(analysis)],

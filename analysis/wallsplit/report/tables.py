@@ -8,20 +8,34 @@ import polars as pl
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Ledger
-from wallsplit.report.idle_tables import idle_tables
+from wallsplit.report.why_tables import why_tables
 from wallsplit.report.writing import File
 from wallsplit.text import SPREADSHEET_FORMULA
+from wallsplit.why.samples.table import host_samples_table
 
 TableFormat = Literal["csv", "parquet"]
 _PARQUET_MARK = "wallsplit_table"
 
 
 def frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
-    """Return every table that could be had, whole, the ledgers, their API exposure and their idle time first."""
+    """Return every table that could be had, whole, the ledgers, their API exposure and what explains them first."""
     tables = {name: frame for name, frame in analysis.tables.items() if frame is not None}
-    explained = analysis.explained
-    idle = {} if explained is None else idle_tables(analysis.ledgers, [why.idle for why in explained.ledgers])
-    return {"ledgers": ledgers(analysis), "api_exposure": api_exposure(analysis), **idle, **tables}
+    why = {} if analysis.explained is None else why_tables(analysis.ledgers, analysis.explained)
+    return {
+        "ledgers": ledgers(analysis),
+        "api_exposure": api_exposure(analysis),
+        **why,
+        **_samples(analysis),
+        **tables,
+    }
+
+
+def _samples(analysis: Analysis) -> dict[str, pl.DataFrame]:
+    if analysis.explained is None or analysis.explained.cpu_sampling is None:
+        return {}
+    reasons = zip(analysis.ledgers, analysis.explained.ledgers, strict=True)
+    sampled = [((led.pid, led.device, _bounds(analysis, led)[0]), why.host_samples) for led, why in reasons]
+    return {"host_samples": host_samples_table((key, samples) for key, samples in sampled if samples)}
 
 
 def files(analysis: Analysis, stem: str, table_format: TableFormat) -> tuple[File, ...]:

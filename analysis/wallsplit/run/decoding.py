@@ -18,7 +18,7 @@ class DecodeError(ValueError):
 
 
 def decode(kind: Any, value: object, place: str = "") -> Any:
-    """The value as `kind`: a dataclass, Mapping[str, X], tuple[X, ...], Literal, union, scalar, or `object` (any JSON).
+    """Return the value as `kind`: dataclass, Mapping[str, X], tuple[X, ...], Literal, union, scalar, `object` (any).
 
     Keys a dataclass does not know are left out; a missing key takes the field's default.
 
@@ -46,7 +46,7 @@ def decode(kind: Any, value: object, place: str = "") -> Any:
 
 
 def encode(value: object) -> Json:
-    """The value as what `json` writes: dataclasses as objects in field order, NaN and infinities as null.
+    """Return the value as what `json` writes: dataclasses as objects in field order, NaN and infinities as null.
 
     A field of a dataclass that is None, or becomes null, is left out: a manifest may hold 20,000 epochs of one number.
     """

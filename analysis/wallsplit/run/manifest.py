@@ -166,7 +166,7 @@ class RunManifest:
 
 
 def read(path: Path) -> RunManifest:
-    """The manifest in the file.
+    """Return the manifest in the file.
 
     Raises:
         ManifestError: the file cannot be read, is too large, is not JSON, is of another schema version, or holds a
@@ -186,7 +186,7 @@ def read(path: Path) -> RunManifest:
 
 
 def parse(text: str | bytes) -> RunManifest:
-    """The manifest the JSON text describes.
+    """Return the manifest the JSON text describes.
 
     Raises:
         ManifestError: as for read().
@@ -211,19 +211,19 @@ def parse(text: str | bytes) -> RunManifest:
 
 
 def to_value(manifest: RunManifest) -> dict[str, Json]:
-    """The manifest as plain JSON values in the order of its fields, the top level complete, null where not measured."""
+    """Return the manifest as plain JSON values in field order, the top level complete, null where not measured."""
     value = {field.name: encode(getattr(manifest, field.name)) for field in fields(RunManifest)}
     return {"schema_version": value.pop("schema_version"), **value}
 
 
 def to_json(manifest: RunManifest) -> str:
-    """The manifest as JSON text in a stable order, one field a line."""
+    """Return the manifest as JSON text in a stable order, one field a line."""
     lines = (f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in to_value(manifest).items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def beside(trace_path: Path) -> Path:
-    """Where the manifest of a trace lies: x.sqlite, x.nsys-rep, x_pqtdir and x_arwdir all have x.run.json."""
+    """Return where the manifest of a trace lies: x.sqlite, x.nsys-rep, x_pqtdir and x_arwdir all have x.run.json."""
     name = trace_path.name
     for suffix in _TRACE_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -231,7 +231,7 @@ def beside(trace_path: Path) -> Path:
 
 
 def matches(manifest: RunManifest, trace_path: Path) -> bool | None:
-    """Whether the file is the one the manifest was written for, by SHA-256; None where nothing can be compared."""
+    """Return whether the manifest was written for this file, by SHA-256; None where nothing can be compared."""
     if manifest.capture is None or not trace_path.is_file():
         return None
     is_report = trace_path.suffix == ".nsys-rep"
@@ -240,7 +240,7 @@ def matches(manifest: RunManifest, trace_path: Path) -> bool | None:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of the file, 64 hexadecimal digits."""
+    """Return the SHA-256 of the file, 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -29,7 +29,7 @@ COLUMNS = tuple(column.name for column in fields(NvmlSample))
 
 
 def to_csv(samples: Iterable[NvmlSample]) -> str:
-    """The samples as CSV text with a header line; None is an empty cell."""
+    """Return the samples as CSV text with a header line; None is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -38,7 +38,7 @@ def to_csv(samples: Iterable[NvmlSample]) -> str:
 
 
 def from_csv(text: str) -> tuple[NvmlSample, ...]:
-    """The samples in the CSV text.
+    """Return the samples in the CSV text.
 
     Raises:
         ManifestError: another header, or a cell that is no integer.
@@ -75,7 +75,7 @@ class NvmlSummary:
 def summary(
     samples: Sequence[NvmlSample], window_utc_ns: tuple[int, int], epochs_utc_ns: Sequence[tuple[int, int]] = ()
 ) -> NvmlSummary:
-    """The samples' mean utilisation and energy over a window, and the energy of the mean epoch, in joules."""
+    """Return the samples' mean utilisation and energy over a window, and the energy of the mean epoch, in joules."""
     start, end = window_utc_ns
     seen = [s for s in samples if s.gpu_percent is not None and start <= s.utc_ns < end]
     energies = [energy for ends in epochs_utc_ns if (energy := energy_joules(samples, *ends)) is not None]
@@ -90,13 +90,13 @@ def summary(
 
 
 def mean_gpu_ratio(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:
-    """Mean of what nvidia-smi shows as GPU utilisation over the window, 0-1, all devices; None without a sample."""
+    """Return the window's mean of what nvidia-smi shows as GPU utilisation, 0-1, all devices; None without a sample."""
     seen = [s.gpu_percent for s in samples if s.gpu_percent is not None and start_utc_ns <= s.utc_ns < end_utc_ns]
     return sum(seen) / len(seen) / 100 if seen else None
 
 
 def energy_joules(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: int) -> float | None:
-    """Energy all sampled GPUs drew in the window, in joules; None where a device's samples do not span it.
+    """Return the energy all sampled GPUs drew in the window, in joules; None where a device's samples do not span it.
 
     The trapezoidal rule over the readings of power, interpolated linearly at the window's two ends.
     """

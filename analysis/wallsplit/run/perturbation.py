@@ -25,14 +25,14 @@ class Perturbation:
 
 
 def comparable(manifest: RunManifest) -> tuple[str, int] | None:
-    """(what it is, ns) of one run, to be compared between runs: its epochs, or all of it; None: it has no clock."""
+    """Return (what it is, ns) of a run, to be compared between runs: its epochs, or all of it; None without a clock."""
     if manifest.epochs:
         return "sum of epochs", sum(epoch.wall_ns for epoch in manifest.epochs)
     return None if manifest.wall_ns is None else ("whole run", manifest.wall_ns)
 
 
 def perturbation(baseline: Baseline) -> Perturbation:
-    """The verdict on one set of interleaved runs.
+    """Return the verdict on one set of interleaved runs.
 
     "perturbed" wants medians 10 % apart and every profiled run slower than every unprofiled one, with enough runs
     that chance alone rarely orders them so: n and m equal runs separate with probability 1 ÷ C(n+m, n) (the exact
@@ -67,5 +67,5 @@ def _verdict(plain: tuple[int, ...], profiled: tuple[int, ...], slowdown: float,
 
 
 def _scatter(runs: tuple[int, ...]) -> float:
-    """(slowest − fastest) ÷ median."""
+    """Return (slowest − fastest) ÷ median."""
     return (max(runs) - min(runs)) / median(runs)

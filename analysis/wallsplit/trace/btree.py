@@ -60,7 +60,7 @@ class PageFile:
         self._file.close()
 
     def corrupt(self, reason: str) -> TraceError:
-        """The error of a file that breaks its own format, in one line."""
+        """Return the error of a file that breaks its own format, in one line."""
         return TraceError(f"{self.path}: the database is truncated or corrupt ({reason}); export the report again")
 
     @property
@@ -69,7 +69,7 @@ class PageFile:
         return max(1, BLOCK_BYTES // self.page_size)
 
     def read(self, pages: Integers, into: Bytes) -> Bytes:
-        """The pages asked for, in order, as rows of `into`: shape (pages, page size).
+        """Return the pages asked for, in order, as rows of `into`: shape (pages, page size).
 
         Raises:
             TraceError: the file ends before one of them.
@@ -81,7 +81,7 @@ class PageFile:
         return rows
 
     def leaves(self, root: int) -> tuple[Integers, Integers]:
-        """The leaf pages of the table tree under `root`, in row order, and the number of rows on each.
+        """Return the leaf pages of the table tree under `root`, in row order, and the number of rows on each.
 
         Raises:
             TraceError: the pages under `root` are no table tree.
@@ -107,7 +107,7 @@ class PageFile:
         raise self.corrupt("a table's tree is too deep")
 
     def chains(self, first_pages: Integers, lengths: Integers) -> Iterator[tuple[Integers, Bytes]]:
-        """The payloads that spill, one step along all their chains at a time: (chains still running, their bytes).
+        """Yield the payloads that spill, a step along all their chains at a time: (chains still running, their bytes).
 
         Each step's bytes have the shape (chains, usable size − 4); a chain ends when `lengths` bytes were handed out.
 
@@ -165,7 +165,7 @@ class PageFile:
 
 
 def _is_readable(header: bytes) -> bool:
-    """Whether this is a format we know: what https://www.sqlite.org/fileformat2.html#the_database_header allows."""
+    """Return whether we know this format: what https://www.sqlite.org/fileformat2.html#the_database_header allows."""
     if len(header) < _HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
         return False
     size, schema_format, encoding = page_size(header), int.from_bytes(header[44:48]), int.from_bytes(header[56:60])

@@ -22,12 +22,12 @@ class Cells:
     rowid: Integers
 
     def take(self, rows: Integers) -> "Cells":
-        """These rows of the cells."""
+        """Return these rows of the cells."""
         return Cells(self.buffer, self.start[rows], self.length[rows], self.reach[rows], self.rowid[rows])
 
 
 def cells_of(file: PageFile, buffer: Bytes, counts: Integers) -> Cells:
-    """The cells of the leaf pages at the front of `buffer`, which hold `counts` rows each.
+    """Return the cells of the leaf pages at the front of `buffer`, which hold `counts` rows each.
 
     Raises:
         TraceError: a cell does not lie within its page.
@@ -54,7 +54,7 @@ def cells_of(file: PageFile, buffer: Bytes, counts: Integers) -> Cells:
 
 
 def assembled(file: PageFile, cells: Cells) -> Iterator[tuple[slice, Cells]]:
-    """The given rows with their records whole, a bounded number of bytes at a time: (which of the rows, their cells).
+    """Yield the given rows, records whole, a bounded number of bytes at a time: (which of the rows, their cells).
 
     Raises:
         TraceError: a chain of overflow pages leaves the file or crosses itself.
@@ -85,14 +85,14 @@ def _assemble(file: PageFile, cells: Cells) -> Cells:
 
 
 def _local_length(length: Integers, usable_size: int) -> Integers:
-    """How much of a record that spills stays in its leaf ("Cell Payload Overflow Pages" of the file format)."""
+    """Return how much of a record that spills stays in its leaf ("Cell Payload Overflow Pages" of the file format)."""
     least = (usable_size - 12) * 32 // 255 - 23
     local = least + (length - least) % (usable_size - 4)
     return np.where(local <= usable_size - 35, local, least)
 
 
 def varints(buffer: Bytes, at: Integers) -> tuple[Integers, Integers]:
-    """The variable-length integers at these positions, and the positions behind them.
+    """Return the variable-length integers at these positions, and the positions behind them.
 
     Seven bits a byte, the high bit says that more follow; the ninth byte gives all its eight bits.
     """

@@ -24,7 +24,7 @@ class Interner:
         self._long: dict[bytes, int] = {}
 
     def codes(self, buffer: Bytes, start: Integers, length: Integers) -> Integers:
-        """The code of each string `buffer[start : start + length]`, one per string."""
+        """Return the code of each string `buffer[start : start + length]`, one per string."""
         width = np.minimum((length + 7) >> 3, _LONGEST + 1)
         widths = np.flatnonzero(np.bincount(width)).tolist()
         if len(widths) == 1:
@@ -70,7 +70,7 @@ class _Table:
         self._slots = np.full(1 << self._bits, -1)
 
     def places(self, records: NDArray[np.void]) -> Integers:
-        """The place of each record in `records` of this table; new ones are appended."""
+        """Return the place of each record in `records` of this table; new ones are appended."""
         hashes = self._hashes(records)
         places = self._slots.take(self._home(hashes))
         same = self.records.take(places, mode="clip") == records
@@ -91,7 +91,7 @@ class _Table:
         return (hashes >> np.uint64(64 - self._bits)).view(np.int64)
 
     def _search(self, records: NDArray[np.void], slots: Integers) -> Integers:
-        """Walks from each record's slot to its place, or to a free slot where it is entered."""
+        """Walk from each record's slot to its place, or to a free slot where it is entered."""
         places = np.empty(len(records), np.int64)
         left = np.arange(len(records))
         while len(left):
@@ -104,7 +104,7 @@ class _Table:
         return places
 
     def _enter(self, records: NDArray[np.void], rows: Integers, slots: Integers) -> None:
-        """Appends the records of `rows` at their free slots; of several at one slot, one."""
+        """Append the records of `rows` at their free slots; of several at one slot, one."""
         self._slots[slots[rows]] = rows
         rows = rows[self._slots[slots[rows]] == rows]
         end = self.count + len(rows)
@@ -113,7 +113,7 @@ class _Table:
         self.count = end
 
     def _reserve(self, more: int) -> None:
-        """Room for `more` records with half of the slots free."""
+        """Make room for `more` records with half of the slots free."""
         needed = self.count + more
         if needed > len(self.records):
             self.records = _grown(self.records, 2 * needed)
@@ -124,7 +124,7 @@ class _Table:
             self._settle(self._home(self._hashes(self.records[: self.count])))
 
     def _settle(self, slots: Integers) -> None:
-        """Gives every record a slot of its own, at or after its home."""
+        """Give every record a slot of its own, at or after its home."""
         left = np.arange(self.count)
         while len(left):
             at = slots[left]
@@ -135,7 +135,7 @@ class _Table:
 
 
 def _records(buffer: Bytes, start: Integers, length: Integers, width: int) -> NDArray[np.void]:
-    """Each string in `width` words, zeros behind its end, and a word that holds its length: equal iff the string is."""
+    """Return each string in `width` words, zeros behind its end, its length in one more: equal iff the string is."""
     records = unaligned(buffer, np.dtype(f"V{8 * (width + 1)}"))[start]
     words = records.view(np.uint64).reshape(len(start), width + 1)
     words[:, width] = length
@@ -145,7 +145,7 @@ def _records(buffer: Bytes, start: Integers, length: Integers, width: int) -> ND
 
 
 def _texts(records: NDArray[np.void], width: int) -> list[bytes]:
-    """The strings of `_records`: names that never repeat come by the million, so the bytes are fetched once for all."""
+    """Return the strings of `_records`, their bytes fetched once for all: names that never repeat come by the million."""
     lengths = records.view(np.uint64).reshape(len(records), width + 1)[:, width].tolist()
     stored = records.tobytes()
     starts = range(0, len(stored), 8 * (width + 1))
@@ -159,5 +159,5 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def unaligned(buffer: Bytes, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A view with a value of `dtype` at every byte of `buffer`: indexing it gathers values from any position."""
+    """Return a view with a value of `dtype` at every byte of `buffer`: indexing it gathers values from any position."""
     return np.ndarray((len(buffer) - dtype.itemsize + 1,), dtype, buffer, strides=(1,))

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of
@@ -19,7 +18,6 @@ from wallsplit.trace.interning import PADDING, Interner
 from wallsplit.trace.records import Column, RecordReader
 from wallsplit.trace.tables import TableInfo
 
-Mask: TypeAlias = NDArray[np.bool_]
 PolarsType: TypeAlias = pl.DataType | type[pl.DataType]
 Part: TypeAlias = tuple[slice, dict[str, Interner]]  # rows that one thread read, and the texts their codes mean
 
@@ -33,11 +31,8 @@ def read_table(
     columns: Sequence[str],
     threads: int = 2,
     text: PolarsType = pl.Categorical,
-    window: tuple[str, int, int] | None = None,
 ) -> pl.DataFrame | None:
-    """These columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
-
-    A `window` (column, from, to) keeps the rows with from ≤ column < to; pages that hold none of them are not decoded.
+    """Return these columns of all rows, in row-id order, as Int64, Float64 and `text` (String or Categorical).
 
     Equal to what `SELECT` gives, invalid UTF-8 replaced by U+FFFD. None, for sqlite3 to read instead, is returned for
     everything out of the ordinary: a table WITHOUT ROWID, virtual or generated columns, a column of blobs or of values
@@ -46,42 +41,24 @@ def read_table(
     Raises:
         TraceError: the file is truncated, or its pages contradict each other.
     """
-    needed = columns if window is None else (*columns, window[0])
-    if not _is_ordinary(table, needed) or journal(path):
+    if not _is_ordinary(table, columns) or journal(path):
         return None
     try:
-        inside = None if window is None else _inside(path, table, threads, *window)
-        return _read(path, table, columns, threads, text, inside)
+        return _read(path, table, columns, threads, text)
     except UnreadableError:
         return None
 
 
-def _read(
-    path: Path, table: TableInfo, columns: Sequence[str], threads: int, text: PolarsType, inside: Mask | None = None
-) -> pl.DataFrame:
+def _read(path: Path, table: TableInfo, columns: Sequence[str], threads: int, text: PolarsType) -> pl.DataFrame:
     with PageFile(path) as file:
         leaves, counts = file.leaves(table.root_page)
-        if inside is not None and len(inside) != counts.sum():
-            raise file.corrupt("it changed while it was read")
-        if inside is not None and len(inside):
-            kept = np.logical_or.reduceat(inside, np.cumsum(counts) - counts)
-            inside = inside[np.repeat(kept, counts)]
-            leaves, counts = leaves[kept], counts[kept]
         outputs = [_column(table, name, int(counts.sum())) for name in columns]
         parts = _decode(file, leaves, counts, outputs, threads)
     series = []
     while outputs:  # one at a time: a column lies in memory twice only while it is copied
         column = outputs.pop(0)
         series.append(_text_series(column, parts, text) if column.affinity == "TEXT" else _series(column))
-    frame = pl.DataFrame(series)
-    return frame if inside is None else frame.filter(pl.Series(inside))
-
-
-def _inside(path: Path, table: TableInfo, threads: int, column: str, start: int, end: int) -> Mask:
-    """Which rows of the table lie in the window."""
-    values = _read(path, table, [column], threads, pl.String)[column]
-    inside: Mask = values.is_between(start, end, closed="left").fill_null(value=False).to_numpy()
-    return inside
+    return pl.DataFrame(series)
 
 
 def _column(table: TableInfo, name: str, rows: int) -> Column:
@@ -93,7 +70,7 @@ def _column(table: TableInfo, name: str, rows: int) -> Column:
 
 
 def _decode(file: PageFile, leaves: Integers, counts: Integers, columns: Sequence[Column], threads: int) -> list[Part]:
-    """Fills the columns from the leaves, in runs of equal length, one per thread."""
+    """Fill the columns from the leaves, in runs of equal length, one per thread."""
     firsts = np.concatenate(([0], np.cumsum(counts)))
     runs = max(1, min(threads, len(leaves) // _FEWEST_PAGES))
     bounds = [len(leaves) * run // runs for run in range(runs + 1)]
@@ -122,7 +99,7 @@ def _series(column: Column) -> pl.Series:
 
 
 def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
-    """The texts of all threads one after another; each row's text is then picked by its code."""
+    """Return the texts of all threads one after another; each row's text is then picked by its code."""
     runs = [interners.pop(column.name).texts for _, interners in parts]
     first = 0
     for (rows, _), run in zip(parts, runs, strict=True):
@@ -135,7 +112,7 @@ def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl
 
 
 def _decoded(texts: list[bytes]) -> pl.Series:
-    """The texts as String, invalid UTF-8 replaced by U+FFFD."""
+    """Return the texts as String, invalid UTF-8 replaced by U+FFFD."""
     try:
         return pl.Series(texts, dtype=pl.Binary).cast(pl.String)
     except pl.exceptions.PolarsError:

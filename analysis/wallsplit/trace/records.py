@@ -54,7 +54,7 @@ class RecordReader:
         self._offsets = np.empty((len(columns), 0), np.int64)
 
     def decode(self, cells: Cells, rows: slice) -> None:
-        """Writes the values of these cells to `rows` of the columns.
+        """Write the values of these cells to `rows` of the columns.
 
         Raises:
             UnreadableError: a column holds a value of another type than it declares.
@@ -70,7 +70,7 @@ class RecordReader:
             self._decode(whole, rows.start + far[part])
 
     def _beyond_reach(self, cells: Cells) -> Integers:
-        """The cells of which a wanted value, or the header, lies on overflow pages."""
+        """Return the cells of which a wanted value, or the header, lies on overflow pages."""
         far = cells.reach < cells.length
         header_length, _ = varints(cells.buffer, cells.start)
         candidates = np.flatnonzero(far & (header_length <= cells.reach))
@@ -111,7 +111,7 @@ class RecordReader:
         return _integers(buffer, start, types, layouts)
 
     def _default(self, column: Column) -> int | float:
-        """What the column's array holds for its default: a text's code."""
+        """Return what the column's array holds for its default: a text's code."""
         if isinstance(column.default, int | float):
             return column.default
         text = str(column.default).encode()
@@ -119,7 +119,7 @@ class RecordReader:
         return int(self.texts[column.name].codes(padded, np.array([0]), np.array([len(text)]))[0])
 
     def _layouts(self, cells: Cells) -> Integers:
-        """The layout of each record, which must have its header in reach."""
+        """Return the layout of each record, which must have its header in reach."""
         header_length, _ = varints(cells.buffer, cells.start)
         if ((header_length < 2) | (header_length > cells.reach)).any():
             raise self._file.corrupt("a record's header has an impossible length")
@@ -136,7 +136,7 @@ class RecordReader:
         return layouts
 
     def _parse(self, header: bytes) -> tuple[int, int, list[int], list[int]]:
-        """A header's record length, the end of the last value wanted, and the columns' serial types and offsets."""
+        """Return a header's record length, the end of the last value wanted, the columns' serial types and offsets."""
         types = _serial_types(header)
         if types is None:
             raise self._file.corrupt("a record's header holds a type that does not exist")
@@ -151,7 +151,7 @@ class RecordReader:
 
 
 def _is_declared(column: Column, serial_type: int) -> bool:
-    """Whether a value stored so is of the type its column declares."""
+    """Return whether a value stored so is of the type its column declares."""
     if column.is_rowid or serial_type == _NULL:
         return True
     if column.affinity == "TEXT":
@@ -164,7 +164,7 @@ def _is_declared(column: Column, serial_type: int) -> bool:
 
 
 def _integers(buffer: Bytes, start: Integers, types: Integers, layouts: Integers) -> Integers:
-    """Big-endian two's complement of 1 to 8 bytes: eight are fetched, those too many shifted out."""
+    """Return big-endian two's complement of 1 to 8 bytes: eight are fetched, those too many shifted out."""
     stored = (types > _NULL) & (types < _REAL)
     if not stored.any():
         ones: Integers = (types == _ONE).astype(np.int64).take(layouts)
@@ -177,7 +177,7 @@ def _integers(buffer: Bytes, start: Integers, types: Integers, layouts: Integers
 
 
 def _reals(buffer: Bytes, start: Integers, types: Integers, layouts: Integers) -> Reals:
-    """IEEE doubles; those without a fraction may be stored as integers."""
+    """Return IEEE doubles; those without a fraction may be stored as integers."""
     values: Reals = unaligned(buffer, np.dtype(">f8"))[start].astype(np.float64)
     whole = np.flatnonzero((types != _REAL).take(layouts))
     if len(whole):
@@ -186,7 +186,7 @@ def _reals(buffer: Bytes, start: Integers, types: Integers, layouts: Integers) -
 
 
 def _texts(interner: Interner, buffer: Bytes, start: Integers, types: Integers, layouts: Integers) -> Integers:
-    """The texts' codes; 0 where none is stored."""
+    """Return the texts' codes; 0 where none is stored."""
     sizes = (types - _FIRST_TEXT) >> 1
     rows = np.flatnonzero((sizes >= 0).take(layouts))
     if len(rows) == len(layouts):
@@ -197,7 +197,7 @@ def _texts(interner: Interner, buffer: Bytes, start: Integers, types: Integers, 
 
 
 def _serial_types(header: bytes) -> list[int] | None:
-    """The serial types a header lists after its own length; None if there is no such header."""
+    """Return the serial types a header lists after its own length; None if there is no such header."""
     if max(header) < 128:
         types = list(header[1:])
     else:
@@ -212,12 +212,12 @@ def _serial_types(header: bytes) -> list[int] | None:
 
 
 def _size(serial_type: int) -> int:
-    """How many bytes a value of this type occupies."""
+    """Return how many bytes a value of this type occupies."""
     return (serial_type - 12) >> 1 if serial_type >= 12 else _SIZES[max(serial_type, _NULL)]
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """The variable-length integer at a position, and the position behind it; past the end it reads zeros."""
+    """Return the variable-length integer at a position, and the position behind it; past the end it reads zeros."""
     value = 0
     for place in range(at, at + 8):
         byte = data[place] if place < len(data) else 0

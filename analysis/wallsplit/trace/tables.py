@@ -29,12 +29,12 @@ class TableInfo:
     plain: bool  # an ordinary row-id table: no WITHOUT ROWID, no generated or hidden column, only constant defaults
 
     def affinity(self, column: int) -> Affinity:
-        """The type a value of the column at this position is converted to when it is stored."""
+        """Return the type a value of the column at this position is converted to when it is stored."""
         return affinity(self.declared_types[column])
 
 
 def affinity(declared_type: str) -> Affinity:
-    """The affinity of a declared type.
+    """Return the affinity of a declared type.
 
     The five rules of "Determination Of Column Affinity", https://www.sqlite.org/datatype3.html, in their order.
     """
@@ -51,7 +51,7 @@ def affinity(declared_type: str) -> Affinity:
 
 
 def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
-    """The table `name` as the database's schema describes it.
+    """Return the table `name` as the database's schema describes it.
 
     Raises:
         KeyError: the database has no table of this name.
@@ -80,13 +80,13 @@ def table_info(connection: sqlite3.Connection, name: str) -> TableInfo:
 
 
 def _primary_key_index(connection: sqlite3.Connection, name: str) -> str | None:
-    """The index that enforces the primary key; an INTEGER PRIMARY KEY needs none, it is the table's own key."""
+    """Return the index that enforces the primary key; an INTEGER PRIMARY KEY needs none, it is the table's own key."""
     indexes = connection.execute(f"PRAGMA index_list({quoted(name)})").fetchall()
     return next((str(index) for _, index, _, origin, _ in indexes if origin == "pk"), None)
 
 
 def _has_pages(connection: sqlite3.Connection, index: str) -> bool:
-    """Whether the index is stored apart from its table: that of a WITHOUT ROWID table is the table itself.
+    """Return whether the index is stored apart from its table: that of a WITHOUT ROWID table is the table itself.
 
     The test that https://www.sqlite.org/withoutrowid.html gives ("Determining If An Existing Table Is WITHOUT ROWID").
     """
@@ -95,7 +95,7 @@ def _has_pages(connection: sqlite3.Connection, index: str) -> bool:
 
 
 def _defaults(expressions: Sequence[str | None], declared_types: Sequence[str]) -> tuple[Value, ...]:
-    """The value of every DEFAULT; only literal constants are evaluated, the text comes from the file."""
+    """Return the value of every DEFAULT; only literal constants are evaluated, the text comes from the file."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         return tuple(
             _constant(scratch, expression, affinity(declared))

@@ -1,4 +1,4 @@
-"""Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/why.md, Causes)."""
+"""Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/idle-time.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Times
+from wallsplit.intervals import Intervals, Times, clip
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.os_calls import WAIT, os_class
@@ -115,6 +115,14 @@ class CauseTimeline:
                 "please report it"
             )
         return dict(zip(CAUSES, map(int, ns), strict=True))
+
+    def when(self, cause: str, start: int, end: int) -> Intervals:
+        """Return the instants of a cause in `[start, end)`."""
+        holds = (self.codes == CAUSES.index(cause)).astype(np.int8)
+        edge = np.diff(np.concatenate([[0], holds, [0]]))
+        return clip(
+            Intervals(self.times[np.flatnonzero(edge == 1)], self.times[np.flatnonzero(edge == -1)]), start, end
+        )
 
     def window(self) -> dict[str, int]:
         """Return the ns of each cause in the whole window.

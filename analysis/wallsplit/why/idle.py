@@ -1,4 +1,4 @@
-"""Idle time by what was going on: one row per combination that occurs (docs/why.md). Every other view is a roll-up."""
+"""Idle time by what was going on: a row per combination that occurs; other views roll it up (docs/idle-time.md)."""
 
 from collections.abc import Sequence
 

@@ -4,11 +4,15 @@ What is not there gives no note; what is inferred says "probably", and what woul
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from wallsplit import units
+from wallsplit.diagnosis.explanation import Explained, Explanation
+from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
+from wallsplit.schema import Gpus
 from wallsplit.text import shorten
 from wallsplit.why.contention import Contention
 from wallsplit.why.device_clock import ClockAhead
@@ -20,6 +24,34 @@ from wallsplit.why.pageable import PageableCopies
 WORTH_TELLING = 0.01
 """Times below this share of the window get no note."""
 RANGES_NAMED = 3
+
+
+def gpu_use_notes(ledgers: Sequence[Ledger], explained: Explained | None, gpus: Gpus) -> tuple[Note, ...]:
+    """Return the notes on the ledgers of one analysis; `gpus` tell how much memory there is."""
+    if explained is None:
+        return ()
+    told: list[Note] = []
+    seen: set[int] = set()
+    for ledger, why in zip(ledgers, explained.ledgers, strict=True):
+        told += [replace(note, pid=ledger.pid, device=ledger.device) for note in _of_ledger(ledger, why, gpus)]
+        if ledger.pid not in seen:  # threads are a process's, whatever the device
+            told += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
+        seen.add(ledger.pid)
+    return (*told, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
+
+
+def _of_ledger(ledger: Ledger, why: Explanation, gpus: Gpus) -> Iterator[Note]:
+    pressed = why.launch.backpressure if why.launch else None
+    yield from memory_note(ledger.pid, why.memory_use, _capacity(gpus, ledger.gpu))
+    yield from pageable_note(ledger.pid, why.pageable_copies, ledger.wall_ns)
+    yield from managed_memory_note(ledger.pid, why.managed_memory, ledger.wall_ns)
+    yield from full_queue_note(ledger.pid, pressed, ledger.wall_ns)
+
+
+def _capacity(gpus: Gpus, gpu: int | None) -> int | None:
+    """Return the bytes of a GPU's memory; where it is not known which, of the only one."""
+    own = gpus if gpu is None else gpus.filter(pl.col("gpu") == gpu)
+    return own["memory_bytes"].item() if own.height == 1 else None
 
 
 def pageable_note(pid: int, copies: PageableCopies | None, wall_ns: int) -> Iterator[Note]:
@@ -88,11 +120,13 @@ def clock_notes(clocks: Sequence[ClockAhead]) -> Iterator[Note]:
             f"Process {clock.pid}, GPU {clock.device}: {clock.count:,} waits return up to {units.ns(clock.largest_ns)} "
             "before the work they wait for ends: the device's clock runs ahead of the host's. Nothing is corrected; "
             "times between calls and GPU work are uncertain by as much.",
+            clock.pid,
+            clock.device,
         )
 
 
-def memory_note(pid: int, use: MemoryUse | None) -> Iterator[Note]:
-    """Note the high-water mark of memory, and growth that looks like a leak."""
+def memory_note(pid: int, use: MemoryUse | None, capacity: int | None = None) -> Iterator[Note]:
+    """Note the high-water mark of memory, of a capacity in bytes, and growth that looks like a leak."""
     if use is None:
         return
     grows = use.growth_per_step_bytes or 0
@@ -101,11 +135,12 @@ def memory_note(pid: int, use: MemoryUse | None) -> Iterator[Note]:
         if grows
         else ""
     )
+    of = f" of {units.size(capacity)}" if capacity else ""
     yield Note(
         "device_memory",
         "warning" if grows else "info",
-        f"Process {pid}: at most {units.size(use.peak_bytes)} of GPU memory were held, at "
-        f"{units.ns(use.peak_at_ns)} of the trace.{leak}",
+        f"Process {pid}: at most {units.size(use.peak_bytes)}{of} of GPU memory were held, "
+        f"at {units.ns(use.peak_at_ns)} of the trace.{leak}",
     )
 
 

@@ -28,7 +28,7 @@ def work(one: LedgerArithmetic, per: str) -> Work:
 
 
 def an_epoch(build: TraceBuilder, start: int = 0) -> TraceBuilder:
-    """200 + 180 ns of training, 50 ns of validation, in 500 ns."""
+    """Return 200 + 180 ns of training, 50 ns of validation, in 500 ns."""
     build.range("epoch", start, start + 500)
     build.range("step", start, start + 200).range("step", start + 210, start + 390)
     return build.range("validation_step", start + 400, start + 450)
@@ -113,7 +113,7 @@ GPU = replace(TRAINING, gpu=Gpu("A GPU", sm_count=1, lanes_per_sm=1, clock_hz=50
 
 
 def on_a_gpu(build: TraceBuilder) -> TraceBuilder:
-    """One step of 200 ns: a kernel of 50 ns and a graph of 70 ns, 20 ns of it at once with the kernel."""
+    """Return one step of 200 ns: a kernel of 50 ns and a graph of 70 ns, 20 ns of it at once with the kernel."""
     build.range("step", 0, 200).api("cudaLaunchKernel", 0, 10, corr=1).api("cudaGraphLaunch", 10, 20, corr=2)
     build.kernel(30, 80, corr=1).graph(60, 130, corr=2)
     return build.api("cudaDeviceSynchronize", 20, 200)

@@ -60,6 +60,20 @@ def test_a_kernel_before_all_its_calls_is_counted_once(build: TraceBuilder) -> N
     assert found(build.model()) == [("kernel_started_before_call", 1), ("duplicate_correlation_id", 1)]
 
 
+def test_a_correlation_id_that_several_calls_carry_is_counted_be_it_the_last_one(build: TraceBuilder) -> None:
+    build.api("cudaMemcpy", 0, 1, 7).api("cudaMemcpy_v3020", 2, 3, 7)
+    assert found(build.model()) == [("duplicate_correlation_id", 1)]
+    build.api("cudaFree", 4, 5, 8)
+    assert found(build.model()) == [("duplicate_correlation_id", 1)]
+
+
+def test_calls_without_a_correlation_id_share_none(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, 1).api("cudaFree", 2, 3)
+    for row in build.rows["CUPTI_ACTIVITY_KIND_RUNTIME"]:
+        row["correlationId"] = None
+    assert found(build.model()) == []
+
+
 def test_operations_of_length_zero_are_counted(build: TraceBuilder) -> None:
     build.api("cudaLaunchKernel", 0, 1, 1).kernel(5, 5, 1).api("cudaMemsetAsync", 2, 3, 2).memset(6, 6, 2)
     assert found(build.model()) == [("zero_length_operation", 2)]

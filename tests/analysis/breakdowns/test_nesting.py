@@ -11,14 +11,14 @@ Range = tuple[int, int, int]  # thread, start, end
 
 @st.composite
 def any_ranges(draw: st.DrawFn) -> list[Range]:
-    """Ranges that touch, cross, coincide and have length zero, on two threads."""
+    """Return ranges that touch, cross, coincide and have length zero, on two threads."""
     rows = draw(st.lists(st.tuples(st.integers(7, 8), st.integers(0, 9), st.integers(0, 9)), max_size=14))
     return [(thread, min(a, b), max(a, b)) for thread, a, b in rows]
 
 
 @st.composite
 def pushed_and_popped(draw: st.DrawFn) -> list[Range]:
-    """Ranges that nest properly on each thread, in the order of their ends."""
+    """Return ranges that nest properly on each thread, in the order of their ends."""
     rows: list[Range] = []
     stack: list[tuple[int, int]] = []
     for now, push in enumerate(draw(st.lists(st.booleans(), max_size=30))):

@@ -75,6 +75,14 @@ def test_a_short_call_inside_a_straddling_one_belongs_to_the_range(build: TraceB
     assert projection(build.model()) == {"step PushPop": (1, 1, 5, 90, 0, 0)}
 
 
+@pytest.mark.parametrize("at", [10, 100])
+def test_a_call_of_no_length_at_either_end_of_a_range_lies_in_it(build: TraceBuilder, at: int) -> None:
+    """Inside a call that straddles that end, so that starts and ends of the calls do not rise together."""
+    build.range("step", 10, 100).api("straddling", at - 5, at + 5, 1).api("within it", at, at, 2)
+    build.kernel(200, 300, 1).kernel(400, 405, 2)
+    assert projection(build.model()) == {"step PushPop": (1, 1, 5, 90, 0, 0)}
+
+
 def test_ranges_without_operations_are_in_no_count_and_enclose_nothing(build: TraceBuilder) -> None:
     build.range("step", 0, 100).range("step", 200, 300).range("empty", 5, 9).api("cudaLaunchKernel", 10, 20, 1)
     build.kernel(30, 40, 1)
@@ -130,7 +138,7 @@ CORRELATION = st.integers(1, 6)
 
 @st.composite
 def rows(draw: st.DrawFn) -> tuple[list[frames.Call], list[frames.Kernel], list[frames.Range]]:
-    """Calls that follow, nest, cross and share correlation ids; ranges of both styles that do the same."""
+    """Return calls that follow, nest, cross and share correlation ids; ranges of both styles that do the same."""
     calls = draw(st.lists(st.tuples(SPAN, THREAD, CORRELATION), max_size=8))
     kernels = draw(st.lists(st.tuples(SPAN, CORRELATION), max_size=8))
     ranges = draw(st.lists(st.tuples(SPAN, THREAD, st.sampled_from("ab"), st.sampled_from(NVTX_STYLES)), max_size=8))

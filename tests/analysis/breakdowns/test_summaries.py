@@ -25,7 +25,7 @@ FAR = Window("w", 10**9, 10**9 + 1)
 
 @pytest.fixture
 def full(build: TraceBuilder) -> Model:
-    """A trace with a row for every table."""
+    """Return a trace with a row for every table."""
     build.api("cudaLaunchKernel", 0, 5, 1).kernel(10, 20, 1, "k").range("step", 0, 50).osrt("poll", 0, 9)
     build.api("cudaMemcpy", 6, 8, 2).copy(20, 30, 2).api("cudaGraphLaunch", 9, 10, 3).graph(40, 45, 3, graph=8)
     build.add("DIAGNOSTIC_EVENT", timestamp=0, severity=2, text="lost 5 events", globalPid=0)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from analyses import analysis, ledger, usual
+from analyses import analysis, incomplete, ledger, usual, without_gpu_rows
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
+from wallsplit.report.document import AtLeast, AtMost, Cell, Table
 from wallsplit.report.html import html
 from wallsplit.report.markdown import markdown
+from wallsplit.report.sections.api import api
 from wallsplit.report.terminal import terminal
 
 REASONS = {"setup": "CUDA creates a context in it", "graph_build": "while a CUDA graph is captured"}
@@ -60,3 +62,62 @@ def test_with_several_ledgers_one_of_them_suffices() -> None:
     other = ledger(1, gpu_kernel=700, host=300)
     text = in_terminal(analysis(*booked("setup").ledgers, other))
     assert text.count("where the ledger books a call") == 1
+
+
+def tables(found: Analysis) -> list[Table]:
+    section = api(found, 20)
+    assert section is not None
+    return [block for block in section.blocks if isinstance(block, Table)]
+
+
+def launch(found: Analysis) -> dict[str, Cell]:
+    """Return the row of the class launch, in the one table of a single ledger, by column."""
+    (table,) = tables(found)
+    row = next(row for number, row in enumerate(table.rows) if number in table.group_rows and row[0] == "launch")
+    return dict(zip((column.title for column in table.columns), row, strict=True))
+
+
+def test_with_one_ledger_its_exposure_stands_beside_the_calls() -> None:
+    row = launch(analysis(ledger(gpu_kernel=700, cuda_launch=100)))
+    assert (row["union"], row["hidden"], row["exposed"]) == (200, 100, 100)
+
+
+def test_what_missing_gpu_work_leaves_are_bounds() -> None:
+    row = launch(incomplete())
+    assert (row["union"], row["hidden"], row["exposed"]) == (400, AtLeast(200), AtMost(200))
+
+
+def test_without_a_device_nothing_is_hidden_or_exposed_but_not_measured() -> None:
+    row = launch(without_gpu_rows())
+    assert (row["union"], row["hidden"], row["exposed"]) == (268_000_000, None, None)
+
+
+def test_a_class_that_the_ledger_never_books_took_no_time_there() -> None:
+    row = launch(analysis(ledger(gpu_kernel=700, cuda_alloc=100)))
+    assert (row["union"], row["hidden"], row["exposed"]) == (0, 0, 0)
+
+
+def test_with_several_ledgers_exposure_has_a_table_of_its_own() -> None:
+    ledgers = (ledger(0, gpu_kernel=700, cuda_launch=100), ledger(1, gpu_kernel=700, cuda_launch=50, cuda_alloc=20))
+    calls, exposures = tables(analysis(*ledgers))
+    assert not {column.title for column in calls.columns} & {"union", "hidden", "exposed"}
+    assert {len(row) for row in calls.rows} == {len(calls.columns)}
+    assert exposures.rows == (
+        ("GPU 0", "launch", 200, 100, 100),
+        ("GPU 1", "launch", 100, 50, 50),
+        ("GPU 1", "alloc", 40, 20, 20),
+    )
+
+
+def test_without_a_ledger_there_is_no_exposure() -> None:
+    (table,) = tables(analysis())
+    assert not {column.title for column in table.columns} & {"union", "hidden", "exposed"}
+
+
+def test_of_many_calls_the_longest_are_listed_each_below_its_class() -> None:
+    section = api(usual(), 1)
+    assert section is not None
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["launch", "kernel_a", "memcpy"]
+    assert table.full_caption == "CUDA calls by class: top 1 of 2"

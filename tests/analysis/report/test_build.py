@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from analyses import ALL, HOSTILE, hostile, two_gpus, usual
+from analyses import (
+    ALL,
+    HOSTILE,
+    analysis,
+    cpu_run,
+    hostile,
+    incomplete,
+    ledger,
+    two_gpus,
+    usual,
+    without_gpu_rows,
+)
 from wallsplit.accounts import ACCOUNTS, MEANINGS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
@@ -95,6 +106,31 @@ def test_an_index_has_a_row_per_trace_and_lists_the_failed() -> None:
     table = found.sections[0].blocks[0]
     assert isinstance(table, Table)
     assert len(table.rows) == 2
+
+
+def cells_of(column: str, *analyses: Analysis) -> list[Cell]:
+    """Return a column of the index's table, by its title."""
+    table = index(analyses, [str(number) for number in range(len(analyses))]).sections[0].blocks[0]
+    assert isinstance(table, Table)
+    at = [column.title for column in table.columns].index(column)
+    return [row[at] for row in table.rows]
+
+
+def test_in_an_index_gpu_busy_is_the_mean_over_the_gpus() -> None:
+    assert cells_of("GPU busy", two_gpus()) == [pytest.approx((85 / 100 + 75 / 100) / 2)]
+    assert cells_of("GPU busy", cpu_run(), without_gpu_rows()) == [None, None]
+
+
+def test_in_an_index_gpu_busy_is_a_lower_bound_where_any_gpu_work_is_missing() -> None:
+    assert cells_of("GPU busy", usual(), incomplete()) == [pytest.approx(1_799 / 3_361), AtLeast(0.3)]
+    whole, lacking = ledger(0, gpu_kernel=80, host=20), ledger(1, complete=False, gpu_kernel=60, host=40)
+    assert cells_of("GPU busy", analysis(whole, lacking)) == [AtLeast(0.7)]
+    on_cpu = ledger(None, pid=7, complete=False, host=100)
+    assert cells_of("GPU busy", analysis(whole, on_cpu)) == [pytest.approx(0.8)]
+
+
+def test_in_an_index_a_trace_without_wall_time_has_none() -> None:
+    assert cells_of("wall", usual(), analysis()) == [3_361_000_000, None]
 
 
 def test_hostile_names_reach_no_file_name() -> None:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from analyses import HOSTILE
+from analyses import HOSTILE, usual
 from builders import TraceBuilder
 from sampled import PYTHON, SGEMM, only, opened
 from wallsplit.report.document import Paragraph, Report, Section, Table
 from wallsplit.report.html import html
 from wallsplit.report.markdown import markdown
-from wallsplit.report.sections.cpu_samples import between, cpu_samples
+from wallsplit.report.sections.cpu_samples import between, cpu_samples, section
 from wallsplit.why.samples.values import CpuSampling, HostSamples
 
 TOOLS = ("/opt/nsys/libToolsInjection64.so", "collect")
@@ -27,23 +27,21 @@ def recorded(build: TraceBuilder, python: int, product: int, tools: int = 0) -> 
     return opened(build.path)[1].facts, said
 
 
-def section(facts: CpuSampling, samples: HostSamples) -> Section:
-    found = cpu_samples(facts, [("process 1", samples)], 20)
-    assert found is not None
-    return found
+def of_one(facts: CpuSampling, samples: HostSamples) -> Section:
+    return section(facts, [("process 1", samples)], 20)
 
 
 def words(facts: CpuSampling, samples: HostSamples) -> str:
-    return "\n".join(block.text for block in section(facts, samples).blocks if isinstance(block, Paragraph))
+    return "\n".join(block.text for block in of_one(facts, samples).blocks if isinstance(block, Paragraph))
 
 
 def table(facts: CpuSampling, samples: HostSamples, caption: str) -> Table:
-    tables = [block for block in section(facts, samples).blocks if isinstance(block, Table)]
+    tables = [block for block in of_one(facts, samples).blocks if isinstance(block, Table)]
     return next(each for each in tables if caption in each.caption)
 
 
 def test_without_samples_there_is_no_section() -> None:
-    assert cpu_samples(None, [], 20) is None
+    assert cpu_samples(usual(), 20) is None
 
 
 def test_shares_come_as_intervals_with_their_counts_and_say_that_they_are_estimates(build: TraceBuilder) -> None:
@@ -66,7 +64,7 @@ def test_below_a_hundred_samples_people_see_counts_and_no_share(build: TraceBuil
     assert "was sampled 99 times: python 60, arithmetic 39; too few for shares." in words(facts, samples)
     shown = table(facts, samples, "Estimated from 99 samples")
     assert [row[:4] for row in shown.rows] == [("python", 60, None, None), ("arithmetic", 39, None, None)]
-    assert "put together" not in "".join(b.caption for b in section(facts, samples).blocks if isinstance(b, Table))
+    assert "put together" not in "".join(b.caption for b in of_one(facts, samples).blocks if isinstance(b, Table))
 
 
 def test_what_measuring_took_is_shown_and_is_no_part_of_the_program(build: TraceBuilder) -> None:
@@ -102,7 +100,7 @@ def test_an_interval_is_one_number_where_its_ends_are_within_a_point(low: float,
 def test_hostile_names_of_threads_ranges_and_functions_do_nothing(name: str, build: TraceBuilder) -> None:
     build.range(name, 0, 100).sampled_every(10).thread_name(name).sample(50, (f"{name}/lib{name}.so", name))
     samples = only(build)
-    found = section(opened(build.path)[1].facts, replace(samples))
+    found = of_one(opened(build.path)[1].facts, replace(samples))
     report = Report(title="t", headline="h", figure=None, sections=(found,))
     page = html(report)
     assert "<script>alert(1)" not in page

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
 
 from analyses import ALL, HOSTILE, hostile, incomplete, two_gpus, usual, without_gpu_rows
@@ -114,6 +116,15 @@ def test_long_names_are_shortened_and_control_characters_written_out() -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
 
 
+def test_the_whole_name_of_a_kernel_is_shown_on_hover() -> None:
+    usual_tables = usual().tables
+    kernels = usual_tables["kernel_summary"]
+    assert kernels is not None
+    named = kernels.with_columns(name=pl.lit('void a::b<"&\x1b">()'), label=pl.lit("b · c<float>"))
+    text = html(report(replace(usual(), tables={**usual_tables, "kernel_summary": named})))
+    assert '<th scope="row" title="void a::b&lt;&#34;&amp;\\x1b&#34;&gt;()">b · c&lt;float&gt;</th>' in text
+
+
 def test_the_mark_is_near_the_top() -> None:
     assert MARK in html(report(usual()))[:200]
 
@@ -137,7 +148,7 @@ def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
 def test_without_gpu_rows_the_gpu_is_not_measured_and_never_idle_or_zero() -> None:
     found = page(without_gpu_rows())
     ledger = found.text[found.text.index("Accounts of process") : found.text.index("sum = wall")]
-    assert ledger.count("not measured") == 10
+    assert ledger.count("not measured") == 2 * 6  # time and share of each account of the GPU
     assert "GPU idle" not in ledger
 
 
@@ -147,3 +158,10 @@ def test_the_sum_is_proven() -> None:
 
 def test_a_table_cut_short_says_so() -> None:
     assert f"Kernels by total time on the GPU: top 2 of {len(HOSTILE)}" in Page(html(report(hostile(), top=2))).text
+
+
+def test_all_that_nsys_said_is_there_folded() -> None:
+    found = page(hostile())
+    assert found.count("details") == found.count("summary") == 1
+    folded = found.text[found.text.index("What nsys said about this recording") :]
+    assert all(for_people(name) in folded for name in HOSTILE)

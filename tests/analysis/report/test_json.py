@@ -77,6 +77,16 @@ def test_names_are_whole_and_as_they_are() -> None:
     assert names == list(HOSTILE)
 
 
+def test_of_ranges_that_never_repeat_the_first_rows_by_total_are_listed_and_all_counted() -> None:
+    frame = usual().tables["nvtx_summary"]
+    assert frame is not None
+    many = pl.concat([frame.head(1)] * 10_001).with_columns(total_ns=pl.int_range(10_001, 0, -1))
+    found = first(replace(usual(), tables={"nvtx_summary": many}))
+    assert [row["total_ns"] for row in found["nvtx_summary"]] == list(range(10_001, 1, -1))
+    assert found["nvtx_summary_rows_total"] == 10_001
+    assert found["nvtx_gpu_projection_rows_total"] is None
+
+
 def test_the_text_acts_on_no_terminal() -> None:
     output = text(document([hostile()]))
     assert output.isascii()

@@ -57,7 +57,7 @@ def test_variable_length_integers_read_back(values: list[int]) -> None:
 
 
 def varint(value: int) -> bytes:
-    """Seven bits a byte from the top, the high bit set on all but the last; the ninth byte holds eight."""
+    """Return the number, 7 bits a byte from the top, the high bit set on all but the last; the ninth byte holds 8."""
     value %= 2**64
     if value >= 2**56:
         return bytes(128 | (value >> 8 + 7 * place) & 127 for place in range(7, -1, -1)) + bytes([value & 255])
@@ -65,3 +65,11 @@ def varint(value: int) -> bytes:
     while value := value >> 7:
         groups.append(128 | value & 127)
     return bytes(reversed(groups))
+
+
+@pytest.mark.parametrize("length", range(1_000, 1_050))
+def test_strings_of_about_a_thousand_bytes_differ_by_their_last(length: int) -> None:
+    strings = [b"x" * (length - 1) + last for last in (b"a", b"b", b"a")]
+    interner = Interner()
+    assert [interner.texts[code] for code in codes_of(interner, strings)] == strings
+    assert len(interner.texts) == 2

@@ -257,6 +257,14 @@ def test_a_column_of_texts_that_holds_numbers_is_read_as_texts(tmp_path: Path) -
     assert Trace.open(path).scan("DIAGNOSTIC_EVENT", ["severity", "text"]).collect().rows() == [(2, "8"), (3, None)]
 
 
+def test_no_text_is_no_text_where_sqlite_itself_reads(tmp_path: Path) -> None:
+    path = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 1, 2).write()
+    sql(path, "CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text)")  # no type: not a table for the page reader
+    sql(path, "INSERT INTO DIAGNOSTIC_EVENT VALUES (2, 'said'), (3, NULL), (4, x'ff'), (5, 6)")
+    texts = Trace.open(path).scan("DIAGNOSTIC_EVENT", ["text"]).collect()["text"]
+    assert texts.to_list() == ["said", None, "\ufffd", "6"]
+
+
 def test_invalid_utf8_is_decoded_with_replacement(tmp_path: Path) -> None:
     path = a_trace(tmp_path / "t.sqlite")
     db = sqlite3.connect(path)

@@ -122,7 +122,7 @@ def write(path: Path, layout: Layout, table: Contents) -> None:
 
 
 def reserve(path: Path, layout: Layout) -> None:
-    """Leaves the last bytes of every page to an extension, as the header of a database without tables says."""
+    """Leave the last bytes of every page to an extension, as the header of a database without tables says."""
     file = bytearray(path.read_bytes())
     file[20] = layout.reserved
     file[105:107] = ((layout.page_size - layout.reserved) % 65536).to_bytes(2, "big")
@@ -158,7 +158,7 @@ def selected(db: sqlite3.Connection, table: TableInfo, columns: Sequence[str]) -
 
 
 def bits(row: Row) -> Row:
-    """The row with its reals as bytes: -0.0 is not 0.0."""
+    """Return the row with its reals as bytes: -0.0 is not 0.0."""
     return tuple(struct.pack("<d", value) if isinstance(value, float) else value for value in row)
 
 
@@ -229,7 +229,7 @@ def test_a_damaged_file_gives_the_rows_of_sqlite_or_nothing(
 
 
 def damaged(file: bytes, page_size: int, chance: random.Random, flips: int, cut: bool) -> bytes:
-    """The file with some bytes changed, half of them in page headers and pointers, and perhaps its end cut off."""
+    """Return the file with some bytes changed, half of them in page headers and pointers, perhaps its end cut off."""
     changed = bytearray(file)
     for _ in range(flips):
         page = chance.randrange(len(file) // page_size)
@@ -326,26 +326,6 @@ def test_every_number_of_threads_reads_the_same_rows(tmp_path: Path) -> None:
         assert rows_of(frame) == expected
 
 
-def test_a_window_keeps_the_rows_in_it_and_decodes_no_page_outside(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    rows = (*((number, b"step") for number in range(1_000)), (None, b"step"), (1_000, b"x" * 5_000))
-    write(path, Layout(), Contents(types=("INTEGER", "TEXT"), rows=rows, rowids=tuple(range(1_002))))
-    file = bytearray(path.read_bytes())
-    chain = file.index(b"x" * 508) // 512 * 512
-    file[chain : chain + 4] = bytes(4)  # the last text's chain of pages ends too early
-    path.write_bytes(file)
-    with opened(path) as db:
-        info = table_info(db, "t")
-    frame = read_table(path, info, ["c1", "c0"], text=pl.String, window=("c0", 200, 300))
-    assert frame is not None
-    assert frame.rows() == [("step", number) for number in range(200, 300)]
-    empty = read_table(path, info, ["c1"], text=pl.String, window=("c0", 5_000, 6_000))
-    assert empty is not None
-    assert empty.is_empty()
-    with pytest.raises(TraceError):
-        read_table(path, info, ["c1"], window=("c0", 200, 2_000))
-
-
 def test_a_truncated_file_is_named_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
     rows = tuple((number,) for number in range(2_000))
@@ -401,6 +381,49 @@ def test_a_header_that_does_not_fit_its_row_is_corrupt(serial_type: int, complai
         read(path, ["c0"])
 
 
+@pytest.mark.parametrize(
+    ("whole", "damaged", "complaint"),
+    [
+        ([3, 2, 2, 1, 22], [3, 2, 0, 1, 22], "header has an impossible length"),  # no header at all
+        ([3, 2, 2, 1, 22], [3, 2, 9, 1, 22], "header has an impossible length"),  # longer than its record
+        ([3, 2, 2, 1, 22], [3, 2, 2, 2, 22], "length is not that of its values"),  # two bytes where one is stored
+        ([3, 1, 2, 1, 11], [5, 1, 2, 3, 11], "a row runs over the end of its page"),  # the first row lies at the end
+    ],
+)
+def test_one_damaged_record_among_whole_ones_is_enough(
+    whole: list[int], damaged: list[int], complaint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.sqlite"
+    write(path, Layout(), Contents(types=("INTEGER",), rows=((11,), (22,), (33,)), rowids=(1, 2, 3)))
+    file = path.read_bytes()
+    assert file.count(bytes(whole)) == 1
+    path.write_bytes(file.replace(bytes(whole), bytes(damaged)))
+    with pytest.raises(TraceError, match=complaint):
+        read(path, ["c0"])
+
+
+@pytest.mark.parametrize("cell", [0, 8 + 2 * 3 - 1, 512 - 3, 512, 0xFFFF])
+def test_a_cell_outside_its_page_is_corrupt(cell: int, tmp_path: Path) -> None:
+    """Before the end of the page's own header and pointers, or too near its end for a cell."""
+    path = tmp_path / "trace.sqlite"
+    write(path, Layout(), Contents(types=("INTEGER",), rows=((11,), (22,), (33,)), rowids=(1, 2, 3)))
+    file = bytearray(path.read_bytes())
+    pointer = 512 + 8 + 2  # of the second of three rows
+    assert file[pointer : pointer + 2] == (512 - 10).to_bytes(2)
+    file[pointer : pointer + 2] = cell.to_bytes(2)
+    path.write_bytes(file)
+    with pytest.raises(TraceError, match="a cell lies outside its page"):
+        read(path, ["c0"])
+
+
+def test_long_texts_are_told_apart_to_their_last_byte(tmp_path: Path) -> None:
+    """Texts of about a thousand bytes are where the reader changes from words to single texts."""
+    path = tmp_path / "trace.sqlite"
+    rows = tuple((b"x" * length + last,) for length in range(990, 1_050) for last in (b"a", b"b", b"a"))
+    write(path, Layout(page_size=4096), Contents(types=("TEXT",), rows=rows, rowids=tuple(range(len(rows)))))
+    assert_equals_sqlite(path, ["c0"])
+
+
 def test_a_stored_nan_is_null_as_in_sqlite(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
     write(path, Layout(), Contents(types=("REAL",), rows=((0.1,), (0.2,)), rowids=(1, 2)))
@@ -425,7 +448,7 @@ def test_a_real_trace_reads_as_sqlite_reads_it(name: str) -> None:
 
 
 def holds_strangers(table: TableInfo, columns: Sequence[str], rows: Sequence[Row]) -> bool:
-    """Whether a column that declares integers holds something else: `nsys stats` leaves such tables behind."""
+    """Return whether a column that declares integers holds something else: `nsys stats` leaves such tables behind."""
     strict = [
         number for number, column in enumerate(columns) if table.affinity(table.columns.index(column)) == "INTEGER"
     ]

@@ -7,6 +7,7 @@ from wallsplit.report.document import Section
 from wallsplit.report.sections.anomalies import anomalies
 from wallsplit.report.sections.api import api
 from wallsplit.report.sections.arithmetic import arithmetic
+from wallsplit.report.sections.cpu_samples import cpu_samples
 from wallsplit.report.sections.graphs import graph_replays
 from wallsplit.report.sections.kernels import kernels
 from wallsplit.report.sections.launches import launches
@@ -26,6 +27,7 @@ SECTIONS: tuple[Callable[[Analysis, int], Section | None], ...] = (
     remarks,
     ledger,
     arithmetic,
+    cpu_samples,
     api,
     kernels,
     memory,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from wallsplit import units
+from wallsplit.analysis import Analysis
 from wallsplit.report.document import Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.why.samples.classes import CLASSES
 from wallsplit.why.samples.values import (
@@ -14,6 +15,7 @@ from wallsplit.why.samples.values import (
     Summary,
     Wall,
 )
+from wallsplit.words.labels import ledger_label
 
 MOST = 8
 """Ledgers shown: more say less."""
@@ -56,10 +58,18 @@ _THREAD_COLUMNS = (
 )
 
 
-def cpu_samples(facts: CpuSampling | None, ledgers: Sequence[tuple[str, HostSamples]], top: int) -> Section | None:
-    """Return what the samples say about each ledger, given with its label; None without any."""
-    if facts is None or not ledgers:
+def cpu_samples(analysis: Analysis, top: int) -> Section | None:
+    """Return what the samples say about each ledger; None without any."""
+    if analysis.explained is None or analysis.explained.cpu_sampling is None:
         return None
+    reasons = zip(analysis.ledgers, analysis.explained.ledgers, strict=True)
+    sampled = [(ledger_label(analysis, ledger), why.host_samples) for ledger, why in reasons]
+    ledgers = [(label, samples) for label, samples in sampled if samples]
+    return section(analysis.explained.cpu_sampling, ledgers, top) if ledgers else None
+
+
+def section(facts: CpuSampling, ledgers: Sequence[tuple[str, HostSamples]], top: int) -> Section:
+    """Return what the samples say about each ledger, given with its label."""
     blocks: list[Block] = [block for label, samples in ledgers[:MOST] for block in _ledger(facts, label, samples, top)]
     if len(ledgers) > MOST:
         told = f"The first {MOST} of {len(ledgers)} ledgers with samples; the JSON output has all."

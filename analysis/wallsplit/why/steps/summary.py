@@ -12,7 +12,7 @@ from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASES, PhaseRule
 from wallsplit.ledger.timeline import accounts_between
 from wallsplit.model import Model
-from wallsplit.schema import STEP_ROWS, StepRows, conform, empty
+from wallsplit.schema import STEP_ACCOUNTS, STEP_ROWS, StepAccounts, StepRows, conform, empty
 from wallsplit.why.steps.figures import StepKind, step_kind, warm_up
 from wallsplit.why.steps.find import FoundSteps, find
 from wallsplit.why.steps.roles import roles
@@ -36,7 +36,7 @@ class SlowStep:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of one process on one device in a window. All but the first three fields are None without steps."""
+    """The steps of one process on one device in a window. All but the first four fields are None without steps."""
 
     source: str | None
     """What told them: `nvtx` ranges named so, a `cycle` of launches, an `nvtx_cycle` of ranges on a CPU."""
@@ -45,8 +45,13 @@ class Steps:
     count: int
     rows: StepRows
     """Every step, as schema.STEP_ROWS."""
+    accounts: StepAccounts | None = None
+    """What each step takes of each account, as schema.STEP_ACCOUNTS; None, too, where accounts are not measured."""
     boundary: str | None = None
-    """Whose time a step begins at: `gpu`, its first operation's start, or `host`."""
+    """Where a step begins: `gpu`, with its first operation; `host`, with its range.
+
+    Where first operations do not ascend, on several streams, `gpu` steps begin when the host does: at `host_start`.
+    """
     kinds: tuple[StepKind, ...] | None = None
     """The most frequent first; of equally frequent ones, the earlier."""
     other_kinds_count: int | None = None
@@ -102,6 +107,7 @@ def steps(
         reason=None,
         count=len(found),
         rows=_rows(found, members),
+        accounts=None if accounts is None else StepAccounts(pl.DataFrame(accounts, STEP_ACCOUNTS)),
         boundary=found.boundary,
         kinds=shown,
         other_kinds_count=sum(len(rows) for rows in members[KINDS_SHOWN:]),

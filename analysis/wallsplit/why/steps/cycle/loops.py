@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
+from wallsplit.why.steps.cycle.cutting import Cutting
 from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.cycle.levels import Level
-from wallsplit.why.steps.cycle.search import NO_TURNS, Turns, search
+from wallsplit.why.steps.cycle.search import MIN_UNITS, NO_TURNS, Turns, search
 from wallsplit.why.steps.cycle.tokens import spans
 from wallsplit.why.steps.units import Units, shared, work
 
@@ -23,6 +24,8 @@ TURNS_WITHOUT_EXCHANGE = 32
 """A dozen like kernels inside one pass are no loop; so many turns are."""
 COVERED = 0.5
 """Share of what it is found in that a second loop covers at least."""
+KNOWN = 64
+"""Different remainders that are remembered."""
 OWN_SHARED, MAIN_SHARED = 0.5, 0.2
 """Share of its own work, and of the main loop's, that a turn of a second loop has in common with one of the main."""
 
@@ -51,8 +54,10 @@ def _with_second_loops(units: Units, marks: LayerMarks, turns: Turns, level: Lev
     rests = [*zip(ends[is_double].tolist(), turns.last[is_double].tolist(), strict=True), (level.end, len(units))]
     result = [Turns(turns.first, ends, np.where(is_double, 0, turns.kind))]
     kinds: dict[bytes, int] = {}
+    known: dict[bytes, Cutting] = {}
     for begin, end in rests:
-        second = search(units.part(begin, end), marks)
+        rest = units.part(begin, end)
+        second = search(rest, marks, _cutting(rest, known))
         if second.level is None or second.level.covered < COVERED:
             continue
         sample = begin + int(second.level.starts[second.level.like[0]])
@@ -63,6 +68,18 @@ def _with_second_loops(units: Units, marks: LayerMarks, turns: Turns, level: Lev
                 Turns(second.turns.first + begin, second.turns.last + begin, np.full(len(second.turns), kind))
             )
     return _in_order(result)
+
+
+def _cutting(rest: Units, known: dict[bytes, Cutting]) -> Cutting | None:
+    """Return the cutting of what a loop leaves over: validation launches the same each time, at times of its own."""
+    if len(rest) < MIN_UNITS:
+        return None
+    key = rest.token.tobytes()
+    if key not in known:
+        if len(known) == KNOWN:
+            known.clear()
+        known[key] = Cutting.of(rest)
+    return known[key]
 
 
 def _begins_like(units: Units, turns: Turns, sample: int, size: int) -> npt.NDArray[np.bool_]:

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.cycle.cuts import blocks, cut
-from wallsplit.why.steps.cycle.levels import Level, levels
-from wallsplit.why.steps.cycle.tokens import Tokens
+from wallsplit.why.steps.cycle.cutting import Cutting
+from wallsplit.why.steps.cycle.levels import Level
 from wallsplit.why.steps.units import Ints, Units
 
 LONGEST_PAUSES = 16
@@ -15,17 +14,18 @@ DEARER = 0.01
 """How much dearer than the level found first a cut at another place of the cycle may be."""
 
 
-def begun(units: Units, tokens: Tokens, anchors: Anchors, level: Level) -> Level:
+def begun(units: Units, cutting: Cutting, level: Level) -> Level:
     """Return the level cut at the place of its cycle that completes most turns, then where the host pauses longest."""
+    anchors = cutting.anchors
     rows = np.flatnonzero(np.abs(anchors.count - level.occurrences) <= 1)
-    complete, pause = _turns(units, tokens, anchors, rows)
+    complete, pause = _turns(units, cutting, rows)
     first, width = anchors.first[rows], anchors.width[rows]
     looked_at = np.concatenate(
         [np.lexsort((first, -pause))[:LONGEST_PAUSES], np.lexsort((width, first, -complete))[:MOST_TURNS]]
     )
     is_second = [row in looked_at[:i] for i, row in enumerate(looked_at)]
     best, best_key = level, (-level.complete, 1, 0)
-    made = levels(tokens, anchors, rows[looked_at], is_second)
+    made = cutting.made(rows[looked_at].tolist(), is_second)
     for other, before in zip(made, pause[looked_at].tolist(), strict=True):
         key = (-other.complete, -before, other.first)
         if other.complete >= MIN_STEPS and other.cost <= level.cost + DEARER and key < best_key:
@@ -36,16 +36,16 @@ def begun(units: Units, tokens: Tokens, anchors: Anchors, level: Level) -> Level
     return [other for other in made if other.anchor == best.anchor][-1]
 
 
-def _turns(units: Units, tokens: Tokens, anchors: Anchors, rows: Ints) -> tuple[Ints, Ints]:
+def _turns(units: Units, cutting: Cutting, rows: Ints) -> tuple[Ints, Ints]:
     """Return (complete segments, median host pause before a segment in ns) of the cuts that some anchors make."""
-    cuts, row_of_cut = np.unique(anchors.cut[rows], return_inverse=True)
+    cuts, row_of_cut = np.unique(cutting.anchors.cut[rows], return_inverse=True)
     complete, pause = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64)
     pauses = units.host[1:] - units.returned[:-1]  # before each unit but the first
     by_length = np.argsort(pauses, kind="stable")
     rank = np.empty(len(by_length), np.int64)
     rank[by_length] = np.arange(len(by_length))
-    for some, places, offsets in blocks(anchors, cuts):
-        made = cut(tokens, places, offsets)
+    for some, places, offsets in blocks(cutting.anchors, cuts):
+        made = cut(cutting.tokens, places, offsets)
         complete[some] = made.complete
         owner = np.repeat(np.arange(len(some)), np.diff(offsets))
         earlier = np.flatnonzero(made.before >= 0)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wallsplit.why.steps.cycle.anchors import anchors
-from wallsplit.why.steps.cycle.choice import MIN_STEPS, candidates, climbed, repeating
+from wallsplit.why.steps.cycle.choice import MIN_STEPS
+from wallsplit.why.steps.cycle.cutting import Cutting
 from wallsplit.why.steps.cycle.layers import LayerMarks, layer_share
 from wallsplit.why.steps.cycle.levels import Level
 from wallsplit.why.steps.cycle.phase import begun
-from wallsplit.why.steps.cycle.tokens import Tokens
 from wallsplit.why.steps.units import Ints, Units
 
 MIN_UNITS = 6
@@ -48,18 +47,18 @@ class Search:
     """Whether a level holds."""
 
 
-def search(units: Units, marks: LayerMarks) -> Search:
-    """Return the loop that fills a sequence of units; none where it cannot be told from layers, or does not repeat."""
+def search(units: Units, marks: LayerMarks, cutting: Cutting | None = None) -> Search:
+    """Return the loop that fills a sequence of units; none where it cannot be told from layers, or does not repeat.
+
+    `cutting`: that of the units, where it is known.
+    """
     if len(units) < MIN_UNITS:
-        return _nothing(f"fewer than {MIN_UNITS} launches", [], repeats=False)
-    tokens = Tokens.of(units)
-    every = anchors(tokens)
-    some = candidates(tokens, every)
-    holding = repeating(some)
-    if not holding:
-        return _nothing("the launch sequence does not repeat", some, repeats=False)
-    level, is_step = climbed(holding)
-    if not is_step:
+        return _nothing(f"fewer than {MIN_UNITS} launches", (), repeats=False)
+    cutting = cutting or Cutting.of(units)
+    level, holding = cutting.step, cutting.levels
+    if level is None:
+        return _nothing("the launch sequence does not repeat", holding, repeats=False)
+    if not cutting.is_step:
         reason = (
             f"blocks of about {level.size} launches repeat {level.complete} times without an exchange with the host"
         )
@@ -67,15 +66,15 @@ def search(units: Units, marks: LayerMarks) -> Search:
     if layer_share(units, level, marks) >= LAYER_SHARE:
         reason = f"the cycle of {level.size} launches is a layer, by the names of the NVTX ranges around it"
         return _nothing(reason, holding)
-    level = begun(units, tokens, every, level)
+    level = begun(units, cutting, level)
     turns = _working(units, level)
     if len(turns) < MIN_STEPS:
         return _nothing("only copies repeat", holding)
-    return Search(turns, None, level, tuple(holding), repeats=True)
+    return Search(turns, None, level, holding, repeats=True)
 
 
-def _nothing(reason: str, levels: list[Level], *, repeats: bool = True) -> Search:
-    return Search(NO_TURNS, reason, None, tuple(levels), repeats)
+def _nothing(reason: str, levels: tuple[Level, ...], *, repeats: bool = True) -> Search:
+    return Search(NO_TURNS, reason, None, levels, repeats)
 
 
 def _working(units: Units, level: Level) -> Turns:

@@ -1,0 +1,115 @@
+"""Steps by the names of NVTX ranges."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from wallsplit.ledger.phases import PHASES, PhaseRule
+from wallsplit.model.names import Names
+from wallsplit.why.steps.named import NamedSteps, named_steps
+from wallsplit.why.steps.ranges import OwnRanges, layer_marks
+
+Range = tuple[str, int, int]
+THREAD = 7
+
+
+def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[OwnRanges, Names]:
+    texts = list(dict.fromkeys(text for text, _, _ in ranges))
+    start, end = (np.array([r[column] for r in ranges], np.int64) for column in (1, 2))
+    row = np.array([texts.index(text) for text, _, _ in ranges], np.int64)
+    thread = np.array(threads or [THREAD] * len(ranges), np.int64)
+    return OwnRanges(start, end, thread, row), Names(pl.Series("name", texts, dtype=pl.String))
+
+
+def found(
+    ranges: list[Range], threads: list[int] | None = None, rules: tuple[PhaseRule, ...] = PHASES
+) -> tuple[NamedSteps, ...]:
+    return named_steps(*own(ranges, threads), rules)
+
+
+def every(name: str, period: int, length: int, count: int, at: int = 0) -> list[Range]:
+    return [(name.replace("*", str(i)), at + i * period, at + i * period + length) for i in range(count)]
+
+
+def test_ranges_named_like_steps_are_steps_whatever_their_number() -> None:
+    (steps,) = found(every("train_step_*", 10, 9, 4))
+    assert (steps.name, steps.start.tolist(), steps.end.tolist()) == ("train step #", [0, 10, 20, 30], [9, 19, 29, 39])
+
+
+@pytest.mark.parametrize("name", ["Iteration *", "ProfilerStep#*", "batch:*", "globalStep=*", "token *", "iters *"])
+def test_steps_have_many_names(name: str) -> None:
+    assert len(found(every(name, 10, 9, 3))) == 1
+
+
+@pytest.mark.parametrize("name", ["stepwise", "batched_gemm *", "literal", "tokenizer"])
+def test_a_part_of_a_word_names_no_step(name: str) -> None:
+    assert found(every(name, 10, 9, 3)) == ()
+
+
+def test_two_ranges_are_no_loop() -> None:
+    assert found(every("step *", 10, 9, 2)) == ()
+
+
+def test_ranges_that_overlap_are_no_steps() -> None:
+    assert found(every("step *", 10, 11, 5)) == ()
+
+
+def test_the_steps_with_most_time_come_first_and_what_overlaps_them_is_left_out() -> None:
+    train, validate = every("train step *", 10, 9, 5), every("test step *", 10, 8, 3, at=100)
+    inner = every("batch *", 10, 5, 5)
+    assert [steps.name for steps in found([*validate, *inner, *train])] == ["train step #", "test step #"]
+
+
+def test_steps_of_another_thread_are_left_out() -> None:
+    ranges = [*every("step *", 10, 9, 3), *every("batch *", 10, 8, 3)]
+    assert [steps.name for steps in found(ranges, [1, 1, 1, 2, 2, 2])] == ["step #"]
+
+
+PHASES_IN_TURNS = [
+    *every("fetch", 100, 10, 4),
+    *every("forward", 100, 30, 4, at=10),
+    *every("backward", 100, 40, 4, at=40),
+]
+
+
+def test_phases_in_strict_turns_make_steps_that_nobody_named() -> None:
+    (steps,) = found(PHASES_IN_TURNS)
+    assert steps.name == "fetch + forward + backward"
+    assert steps.start.tolist() == [0, 100, 200, 300]
+    assert steps.end.tolist() == [100, 200, 300, 380]
+
+
+def test_named_steps_come_before_phases_in_turns() -> None:
+    assert [steps.name for steps in found([*PHASES_IN_TURNS, *every("step *", 100, 90, 4)])] == ["step #"]
+
+
+def test_phases_that_do_not_take_turns_make_no_steps() -> None:
+    assert found([*every("forward", 10, 9, 4), *every("backward", 10, 9, 4, at=40)]) == ()
+
+
+def test_phases_without_forward_or_backward_make_no_steps() -> None:
+    assert found([*every("fetch", 100, 10, 4), *every("loss", 100, 10, 4, at=20)]) == ()
+
+
+def test_phases_named_like_layers_make_no_steps() -> None:
+    assert found([*every("layer_* forward", 100, 10, 4), *every("layer_* backward", 100, 10, 4, at=20)]) == ()
+
+
+def test_the_users_own_rules_say_what_a_phase_is() -> None:
+    ranges = [*every("vorwärts", 100, 10, 4), *every("backward", 100, 10, 4, at=20)]
+    rule = PhaseRule("forward", re.compile(r"\bvorw rts\b"))
+    assert found(ranges) == ()
+    assert [steps.name for steps in found(ranges, rules=(rule, *PHASES))] == ["vorw rts + backward"]
+
+
+def test_layer_marks_are_told_apart_by_number_alone() -> None:
+    ranges = [("blocks.07", 30, 40), ("Layer 7", 10, 20), ("layer_3", 20, 30), ("player 5", 40, 50), ("step 1", 0, 50)]
+    marks = layer_marks(*own(ranges))
+    assert marks.start.tolist() == [10, 20, 30]
+    assert marks.layer[0] == marks.layer[2] != marks.layer[1]
+
+
+def test_a_layer_number_of_any_length_is_read() -> None:
+    assert len(layer_marks(*own([("layer " + "9" * 10_000, 0, 1)])).start) == 1
