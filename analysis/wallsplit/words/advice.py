@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.remedies import remedy
@@ -17,7 +18,7 @@ from wallsplit.diagnosis.rules import FEW_BUSY_SHARE, FIRST
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, per_cent
-from wallsplit.words.findings import evidence, failed_calls, sleeping_in
+from wallsplit.words.clauses import clause, failed_calls, sleeping_in
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST = 3
@@ -95,8 +96,8 @@ def _host(one: Speaker) -> str:
 
 
 def _held(one: Speaker) -> str:
-    use = getattr(one.why, "memory_use", None)
-    return f"; {use.end_bytes / 1e9:.1f} GB were held" if use else ""
+    use = one.why.memory_use
+    return f"; at most {units.size(use.peak_bytes)} were held" if use else ""
 
 
 def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
@@ -110,9 +111,9 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     few, unseen = one.finding("few_operations"), one.finding("unseen_wait")
     if unseen:
         share = f"{per_cent(unseen.share_ratio)} of the recording"
-        yield Advice(share, remedy("unseen_wait", None), evidence(one, unseen), "ledger")
+        yield Advice(share, remedy("unseen_wait", None), clause(one, unseen), "ledger")
     if few:
-        yield Advice("–", remedy("few_operations", None), evidence(one, few), "ledger")
+        yield Advice("–", remedy("few_operations", None), clause(one, few), "ledger")
     elif one.graph_share >= 0.5:
         yield _inside_graphs(one)
     else:
@@ -134,14 +135,14 @@ def _in_scope(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     in_scope = [f for f in found if f.cause == one.diagnosis.in_scope]
     for finding in [*in_scope, *(f for f in found if f not in in_scope)]:
         do = remedy(finding.cause, one.diagnosis.framework)
-        yield Advice(_at_most(one, finding), do, evidence(one, finding), _SECTIONS.get(finding.cause, "ledger"))
+        yield Advice(_at_most(one, finding), do, clause(one, finding), _SECTIONS.get(finding.cause, "ledger"))
     if found:
         return
     kernels = [*_fp32(analysis, one)]
     bound = one.finding("gpu_bound") or one.finding("mixed") or Finding("gpu_bound", one.share("work"), 0, 0.0)
     rest = 1 - one.share("work")
     alone = "leave launches and loading alone" if bound.cause == "gpu_bound" else "no single cause is worth a change"
-    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, evidence(one, bound), "ledger")
+    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, clause(one, bound), "ledger")
     yield from (*kernels, overhead)
     if not kernels and bound.cause == "gpu_bound":
         yield Advice("inside the kernels", _tune(one), _longest_kernel(analysis), "kernel_summary")
@@ -223,7 +224,7 @@ def _once(one: Speaker) -> Iterator[Advice]:
     few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
     do = remedy("startup", one.diagnosis.framework)
     do = f"record more steps before deciding; {do}" if few else do
-    yield Advice(f"{duration(total)}, once", do, evidence(one, known), "ledger")
+    yield Advice(f"{duration(total)}, once", do, clause(one, known), "ledger")
 
 
 _SECTIONS = {

@@ -10,7 +10,7 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.words.amounts import between, counted, duration, how_many, per_cent
-from wallsplit.words.findings import INFERRED, NOUNS, how_long, sms
+from wallsplit.words.clauses import INFERRED, NOUNS, how_long, sms
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST_WORDS = 15

@@ -12,7 +12,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.pipeline import analyze
 from wallsplit.words.advice import MOST, advice
 from wallsplit.words.amounts import between, counted, duration, per_cent
-from wallsplit.words.findings import NOUNS, evidence
+from wallsplit.words.clauses import NOUNS, clause
 from wallsplit.words.speakers import speakers
 from wallsplit.words.verdict import MOST_WORDS, seconds, verdict, words
 
@@ -62,7 +62,7 @@ SAYS = {  # of the verdict; then of each row of what to do, in order, or of any 
     ),
     "04_two_processes_one_gpu": (["Two processes share this GPU", "busy 99.5 %"], ["MPS; neither is slow by itself"]),
     "10_blocked_on_loader": (["GPU waits", "sleeps 90 of every 100 ms"], ["90 %.*whom.*pthread_cond_timedwait"]),
-    "02_oom": (["Out of memory", "cudaMalloc failed", "launched nothing"], ["memory"]),
+    "02_oom": (["Out of memory", "cudaMalloc failed", "launched nothing"], ["memory.*GB were held"]),
     "16_no_kernel_image": (
         ["No kernel ran", "ten launches failed", "209", "no kernel image"],
         ["fix the failing call"],
@@ -133,7 +133,7 @@ def test_the_first_row_is_about_what_matters_in_a_longer_run(name: str, in_scope
 def test_every_finding_has_its_evidence_in_words(name: str) -> None:
     for speaker in speakers(analysed(name)):
         for finding in speaker.diagnosis.findings:
-            assert evidence(speaker, finding)
+            assert clause(speaker, finding)
 
 
 @needs_shared_traces

@@ -1,4 +1,4 @@
-"""What each finding rests on: one function per finding, one clause with its figure.
+"""What each finding rests on, in one clause with its figure, short enough for a row of what to do.
 
 The clauses are made from values, never from other sentences; where a value was not measured, its half is left out.
 """
@@ -41,9 +41,9 @@ INFERRED = frozenset({"input"})
 """Causes that nothing in the trace says outright: with them goes "probably"."""
 
 
-def evidence(speaker: Speaker, finding: Finding) -> str:
-    """Return what a finding rests on, as a clause."""
-    return _EVIDENCE[finding.cause](speaker, finding)
+def clause(speaker: Speaker, finding: Finding) -> str:
+    """Return what a finding rests on."""
+    return _CLAUSES[finding.cause](speaker, finding)
 
 
 def idle_parts(speaker: Speaker, most: int = 3) -> str:
@@ -214,7 +214,7 @@ def _plain(text: str) -> Callable[[Speaker, Finding], str]:
     return lambda _speaker, finding: f"{text}, {duration(finding.prize_upper_ns)}"
 
 
-_EVIDENCE: dict[str, Callable[[Speaker, Finding], str]] = {
+_CLAUSES: dict[str, Callable[[Speaker, Finding], str]] = {
     "failed_calls": failed_calls,
     "startup": _startup,
     "unseen_wait": _unseen_wait,
