@@ -85,7 +85,7 @@ def analyse(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
         format=examined.format,
-        headline=headline(ledgers, selected),
+        headline=headline(ledgers, selected, explained),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
         gpus=gpu_use(model.gpus, examined.activities, parts),

@@ -180,6 +180,7 @@ def _explanation(
             activity=activity,
             window=window,
             names=model.names,
+            accounts=ledger.accounts,
             causes_between=causes.between,
             steps=found,
             coverage_while_active=use.sm_coverage_while_active if use else None,
