@@ -20,8 +20,10 @@ def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
     whole = height + (_GAP + _LANE * len(strip.lanes) if strip.lanes else 0) + (_AXIS if axis else 0)
     return "".join(
         [
-            f'<svg class="strip" role="img" width="100%" height="{whole}" data-start="{strip.start_ns}" '
-            f'data-end="{strip.end_ns}" data-height="{height}" aria-label="{escape(strip.in_words)}">',
+            (
+                f'<svg class="strip" role="img" width="100%" height="{whole}" data-start="{strip.start_ns}" '
+                f'data-end="{strip.end_ns}" data-height="{height}" aria-label="{escape(strip.in_words)}">'
+            ),
             f'<svg width="100%" height="{height}" viewBox="0 0 {len(strip.shares)} 100" preserveAspectRatio="none">',
             *_stack(strip),
             *_hover(strip),
