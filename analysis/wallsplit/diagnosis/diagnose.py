@@ -81,11 +81,10 @@ def without_device(rows: Rows, names: Names) -> Diagnosis:
     failed = driving.filter((code != 0) & (code != _NOT_READY))
     tried = rows.calls.filter(pl.col("api_class").is_in(list(_WORKS))).height
     said = f"{driving.height} CUDA calls, no GPU operation recorded"
-    first = None
     if failed.height:
-        first = FailedCall(names[failed["name"][0]], failed["return_value"][0], failed.height)
-        said += f"; {first.call} failed with {first.code}"
-    return Diagnosis(None, "abstain" if tried or first else "no_gpu_use", evidence=said, failed=first)
+        said += f"; {names[failed['name'][0]]} failed with {failed['return_value'][0]}"
+    primary = "abstain" if tried or failed.height else "no_gpu_use"
+    return Diagnosis(None, primary, evidence=said, failed=_commonest(failed, names))
 
 
 def without_cuda(host_ns: dict[str, int], wall_ns: int) -> Diagnosis:
@@ -195,13 +194,18 @@ def _failed_calls(rows: Rows, names: Names) -> Iterator[Finding]:
     many = bool(tried) and lost >= rules.FAILED_SHARE * tried
     if not many and not (failed["return_value"] >= rules.STICKY_CODE).any():
         return
+    share = lost / tried if tried else 0.0
+    if commonest := _commonest(failed, names):
+        yield Finding("failed_calls", share, 0, 0.0, failed=commonest)
+
+
+def _commonest(failed: pl.DataFrame, names: Names) -> FailedCall | None:
+    """Return name, code and count of the commonest of calls that failed; None without any."""
     counts = failed.group_by("name", "return_value").len()
     if counts.is_empty():
-        return
+        return None
     named = counts.with_columns(names.text(counts["name"]))
-    name, number, count = named.sort("len", "name", "return_value", descending=[True, False, False]).row(0)
-    share = lost / tried if tried else 0.0
-    yield Finding("failed_calls", share, 0, 0.0, failed=FailedCall(name, number, count))
+    return FailedCall(*named.sort("len", "name", "return_value", descending=[True, False, False]).row(0))
 
 
 def _migration(evidence: Evidence, rows: Rows, scope: Scope) -> Iterator[Finding]:

@@ -101,5 +101,5 @@ class Diagnosis:
     evidence: str | None = None
     """Where there is no finding, what this rests on."""
     failed: FailedCall | None = None
-    """Where there is no GPU work: the first of the calls that failed, with how many failed in all."""
+    """Where there is no finding because a call failed: the commonest such call."""
     phases_of_run: tuple[PhaseOfRun, ...] | None = None
