@@ -9,8 +9,6 @@ from wallsplit.comparison.repeats import KINDS, Measured, Total
 from wallsplit.comparison.sides import Side
 from wallsplit.comparison.units import AUTO, RUN, STEP, choose
 from wallsplit.comparison.waterfall import Waterfall, scale, waterfall
-from wallsplit.errors import ComparisonError
-from wallsplit.text import visible
 
 SAME_WORK: float = 0.02
 """By how much the launches of two windows may differ that hold the same work."""
@@ -52,7 +50,6 @@ def compare(
     """Return the comparison of sides, each given as its traces measured; against the first, or in a `chain`.
 
     Raises:
-        ComparisonError: some trace has no such unit.
         LedgerError: changes do not add up.
     """
     traces = [trace for side in measured.values() for trace in side]
@@ -60,10 +57,6 @@ def compare(
     if per == AUTO:
         per = choose(lambda one: all(one in trace for trace in traces) and _is_fair(one, traces))
         why = _why(per, traces)
-    lacking = next((trace for trace in traces if per not in trace), None)
-    if lacking is not None:
-        path = next((repeat.path for repeat in lacking.values()), "a trace")
-        raise ComparisonError(f"{path}: has nothing to compare per {visible(per)}; choose another --per, such as run")
     sides = tuple(Side(label, tuple(trace[per] for trace in side)) for label, side in measured.items())
     unit = scale(per, sides[0])
     befores = sides[:-1] if chain else (sides[0],) * (len(sides) - 1)

@@ -16,7 +16,7 @@ from wallsplit.breakdowns import (
     memory_time_summary,
     nvtx_summary,
 )
-from wallsplit.comparison.units import AUTO, AUTOMATIC, KERNEL, RUN, SAMPLE, Recording, Units, launches, samples, units
+from wallsplit.comparison.units import AUTO, AUTOMATIC, KERNEL, RUN, SAMPLE, STEP, Recording, Units, launches, samples, units
 from wallsplit.errors import ComparisonError, LedgerError
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
@@ -83,6 +83,11 @@ class Repeat:
     programs: frozenset[str] = field(default_factory=frozenset)
 
 
+_MEANT = {
+    STEP: "step that ranges or launches tell (a saved analysis has none)",
+    SAMPLE: "manifest that tells on how many samples it was trained",
+}
+
 Measured = dict[str, Repeat]
 """One trace by what it can be compared per."""
 
@@ -91,6 +96,7 @@ def measured(recording: Recording, path: str, per: str) -> Measured:
     """Return a trace measured per unit; for `auto`, per each that it has.
 
     Raises:
+        ComparisonError: the trace has no such unit.
         LedgerError: a ledger does not add up.
     """
     found: Measured = {}
@@ -100,7 +106,7 @@ def measured(recording: Recording, path: str, per: str) -> Measured:
             ledgers = [ledger for activity in recording.compared for ledger in book(activity, (its.window,))]
             tables = {kind.breakdown.name: kind.breakdown.of(recording.model, its.window) for kind in KINDS}
             found[one] = _repeat(path, its, ledgers, tables, recording.model.processes)
-    return found
+    return _not_empty(found, path, per)
 
 
 def measured_before(analysis: Analysis, per: str) -> Measured:
@@ -109,7 +115,7 @@ def measured_before(analysis: Analysis, per: str) -> Measured:
     Its tables are of the window that was asked for then; of a default window, of the whole trace.
 
     Raises:
-        ComparisonError: it has no ledger, or one for each range of its window.
+        ComparisonError: it has no such unit, no ledger, or one for each range of its window.
         LedgerError: a ledger does not add up.
     """
     ledgers = [x for x in analysis.ledgers if x.device is not None] or list(analysis.ledgers)
@@ -120,6 +126,12 @@ def measured_before(analysis: Analysis, per: str) -> Measured:
         its = _units_before(analysis, one, len(ledgers), analysis.window)
         if its is not None:
             found[one] = _repeat(analysis.path, its, ledgers, analysis.tables, analysis.processes)
+    return _not_empty(found, analysis.path, per)
+
+
+def _not_empty(found: Measured, path: str, per: str) -> Measured:
+    if not found:
+        raise ComparisonError(f"{path}: has no {_MEANT.get(per, f'{per} that matches')}, so it cannot be compared per that")
     return found
 
 
