@@ -43,15 +43,15 @@ class Examined:
     activities: tuple[Activity, ...]
 
 
-def examine(path: Path) -> Examined:
+def examine(path: str | Path) -> Examined:
     """Return the export at `path`, read, with what was active when.
 
     Raises:
         TraceError: the file is no complete nsys export.
     """
-    trace = Trace.open(path)
+    trace = Trace.open(Path(path))
     model = load(trace)
-    return Examined(path, trace.size_bytes, trace.format, model, activities(model))
+    return Examined(trace.path, trace.size_bytes, trace.format, model, activities(model))
 
 
 def analyse(
@@ -88,7 +88,7 @@ def analyse(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
         format=examined.format,
-        headline=headline(ledgers, selected),
+        headline=headline(ledgers, selected, explained),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
         gpus=gpu_use(model.gpus, examined.activities, parts),
@@ -125,7 +125,7 @@ def analyze(
     classes: Sequence[ClassRule] = (),
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
-    examined = examine(Path(path))
+    examined = examine(path)
     return analyse(
         examined,
         window,

@@ -66,12 +66,16 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "headline": analysis.headline,
         "nsys_version": analysis.nsys_version,
         "schema": analysis.schema_version,
+        "reconstructed": analysis.reconstructed,
+        "assumptions": list(analysis.assumptions),
         "gpus": analysis.gpus.to_dicts(),
+        "processes": analysis.processes.to_dicts(),
         "run": to_value(analysis.run) if analysis.run else None,
         "arithmetic": _arithmetic(analysis),
         "perturbation": asdict(analysis.perturbation) if analysis.perturbation else None,
         "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
+        "window_is_explicit": analysis.window_is_explicit,
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
         "cpu_sampling": asdict(facts) if (facts := analysis.explained and analysis.explained.cpu_sampling) else None,
         **explained_trace(analysis.explained),
@@ -98,6 +102,7 @@ def _ledger(ledger: Ledger, why: Explanation | None) -> dict[str, Any]:
         "wall_ns": ledger.wall_ns,
         "residual_ns": ledger.residual_ns,
         "gpu_busy_ns": ledger.gpu_busy_ns,
+        "kernel_active_ns": ledger.kernel_active_ns,
         "busy_ratio": ledger.busy_ratio,
         "kernel_active_ratio": ledger.kernel_active_ratio,
         "gpu_complete": ledger.gpu_complete,
@@ -127,6 +132,7 @@ def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
         "counted": one.counted,
         "formula": one.formula,
         "peak": asdict(one.peak) if one.peak else None,
+        "no_peak": one.no_peak,
         "works": [_work(work) for work in one.works],
     }
 
@@ -145,6 +151,7 @@ def _window(window: Window) -> dict[str, Any]:
         "name": window.name,
         "start_ns": window.start_ns,
         "end_ns": window.end_ns,
+        "pid": window.pid,
         "wall_ns": window.wall_ns,
     }
 

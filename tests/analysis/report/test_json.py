@@ -124,6 +124,7 @@ def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
         "name": "nvtx:step",
         "start_ns": 1,
         "end_ns": 6,
+        "pid": None,
         "wall_ns": 5,
     }
     VALIDATOR.validate(found)

@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
             r"|dll)$|\.sys$"
         ),
         None,
-        "drivers and images of the kernel, where nsys names them instead of setting kernelMode",
+        "drivers and images of the kernel, where nsys names them instead of marking the sample",
     ),
     Rule(
         "spin",
