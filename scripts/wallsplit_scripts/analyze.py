@@ -1,5 +1,6 @@
 """`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -259,6 +260,7 @@ def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> 
     from rich.console import Console
 
     from wallsplit.analysis import Analysis
+    from wallsplit.comparison.program import are_of_one_program
     from wallsplit.report.build import report
     from wallsplit.report.terminal import terminal
     from wallsplit.text import visible
@@ -269,3 +271,7 @@ def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> 
             console.print(terminal(report(outcome, top), console))
     for path in written[-1:] if len(written) > 1 else written:
         click.echo(f"Report: {visible(str(path))}")
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
+        names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
+        click.echo(f"Both are of one program: wallsplit compare {names}")

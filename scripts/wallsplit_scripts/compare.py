@@ -1,6 +1,7 @@
 """`wallsplit compare`: two or more sides in; what changed, account by account, and whether it is more than noise."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -129,15 +130,31 @@ def _measured(paths: Sequence[Path], per: str, window: str | None, nsys: str | N
 
 
 def _measured_one(trace: Path, *, per: str, window: str | None, nsys: str | None) -> "Measured | Failure":
-    from wallsplit.analysis import Failure
-    from wallsplit.errors import WallsplitError
+    from wallsplit.analysis import Analysis, Failure
+    from wallsplit.comparison.repeats import measured_before
+    from wallsplit.errors import ComparisonError, WallsplitError
     from wallsplit.pipeline import measure
 
     try:
+        if is_saved(trace):
+            if window is not None:
+                raise ComparisonError("is a saved analysis and has its own window; compare it without --window")
+            return measured_before(replace(Analysis.from_json(trace), path=str(trace)), per)
         return measure(_export(trace, nsys), per, window, shown_as=trace)
     except WallsplitError as error:
         message = str(error)
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
+
+
+def is_saved(trace: Path) -> bool:
+    """Return whether this is what `analyze --json` printed, and no trace."""
+    try:
+        if not trace.is_file():
+            return False
+        with trace.open("rb") as file:
+            return file.read(64).lstrip()[:1] == b"{"
+    except OSError:
+        return False
 
 
 def _export(trace: Path, nsys: str | None) -> Path:
@@ -149,12 +166,16 @@ def _export(trace: Path, nsys: str | None) -> Path:
 
 def _print_json(comparison: "Comparison", window: str | None, nsys: str | None) -> None:
     """Print the document: every trace analysed in full, and the comparison that refers to them."""
+    from wallsplit.analysis import Analysis
     from wallsplit.pipeline import analyze
     from wallsplit.report import json
     from wallsplit.report.comparison_json import comparison_value
 
     paths = list(dict.fromkeys(repeat.path for side in comparison.sides for repeat in side.repeats))
-    analyses = [analyze(_export(Path(path), nsys), window, shown_as=Path(path)) for path in paths]
+    analyses = [
+        Analysis.from_json(path) if is_saved(path) else analyze(_export(path, nsys), window, shown_as=path)
+        for path in map(Path, paths)
+    ]
     places = {side.label: [paths.index(repeat.path) for repeat in side.repeats] for side in comparison.sides}
     click.echo(json.text(json.document(analyses, comparison_value(comparison, places))), nl=False)
 

@@ -1,7 +1,7 @@
 """One trace as what can be compared: its mean ledger and its tables per unit, exact."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import polars as pl
@@ -16,7 +16,19 @@ from wallsplit.breakdowns import (
     memory_time_summary,
     nvtx_summary,
 )
-from wallsplit.comparison.units import AUTO, AUTOMATIC, KERNEL, RUN, SAMPLE, STEP, Recording, Units, launches, samples, units
+from wallsplit.comparison.units import (
+    AUTO,
+    AUTOMATIC,
+    KERNEL,
+    RUN,
+    SAMPLE,
+    STEP,
+    Recording,
+    Units,
+    launches,
+    samples,
+    units,
+)
 from wallsplit.errors import ComparisonError, LedgerError
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
@@ -80,7 +92,6 @@ class Repeat:
     """By the keys of KINDS."""
     gpu_complete: bool = True
     """False: what the GPU did is a lower bound."""
-    programs: frozenset[str] = field(default_factory=frozenset)
 
 
 _MEANT = {
@@ -105,7 +116,7 @@ def measured(recording: Recording, path: str, per: str) -> Measured:
         if its is not None:
             ledgers = [ledger for activity in recording.compared for ledger in book(activity, (its.window,))]
             tables = {kind.breakdown.name: kind.breakdown.of(recording.model, its.window) for kind in KINDS}
-            found[one] = _repeat(path, its, ledgers, tables, recording.model.processes)
+            found[one] = _repeat(path, its, ledgers, tables)
     return _not_empty(found, path, per)
 
 
@@ -125,13 +136,15 @@ def measured_before(analysis: Analysis, per: str) -> Measured:
     for one in AUTOMATIC if per == AUTO else (per,):
         its = _units_before(analysis, one, len(ledgers), analysis.window)
         if its is not None:
-            found[one] = _repeat(analysis.path, its, ledgers, analysis.tables, analysis.processes)
+            found[one] = _repeat(analysis.path, its, ledgers, analysis.tables)
     return _not_empty(found, analysis.path, per)
 
 
 def _not_empty(found: Measured, path: str, per: str) -> Measured:
     if not found:
-        raise ComparisonError(f"{path}: has no {_MEANT.get(per, f'{per} that matches')}, so it cannot be compared per that")
+        raise ComparisonError(
+            f"{path}: has no {_MEANT.get(per, f'{per} that matches')}, so it cannot be compared per that"
+        )
     return found
 
 
@@ -147,7 +160,7 @@ def _units_before(analysis: Analysis, per: str, ledgers: int, window: Window) ->
     return launches(kernels["name"], kernels["count"], per.removeprefix(KERNEL), ledgers, window)
 
 
-def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables, processes: pl.DataFrame) -> Repeat:
+def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables) -> Repeat:
     accounts = {account: _mean(ledgers, account, its.count) for account in ACCOUNTS}
     wall = Fraction(its.window.wall_ns) / its.count
     if sum(ns or 0 for ns in accounts.values()) != wall:
@@ -159,7 +172,6 @@ def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables, pr
         accounts=accounts,
         totals={kind.key: _totals(kind, tables, its.count * len(ledgers)) for kind in KINDS},
         gpu_complete=all(ledger.gpu_complete is not False for ledger in ledgers),
-        programs=frozenset(processes["name"].drop_nulls()),
     )
 
 

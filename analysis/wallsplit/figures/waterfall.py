@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from wallsplit.comparison.pairs import Pair
+from wallsplit.comparison.waterfall import Line
 from wallsplit.figures.drawing import INK, Figure
 from wallsplit.text import for_people
 from wallsplit.units import ns, signed_ns
@@ -15,6 +16,8 @@ SLOWER, FASTER, WALL = "#d55e00", "#009e73", "#8b929b"
 """Of Okabe and Ito's palette; the signs of the numbers say the same."""
 SMALL = 0.1
 """Where no bar is longer than this part of the wall time, a second panel begins at 90 % of the smaller one."""
+SEEN = 0.004
+"""A bar of less than this part of the largest one would be thinner than a line."""
 _WIDTH, _LEFT, _RIGHT, _ROW, _AXIS = 760, 190, 120, 24, 26
 _STEPS = (1, 2, 2.5, 5)
 
@@ -36,15 +39,26 @@ class Bar:
 
 
 def bars(pair: Pair) -> tuple[Bar, ...]:
-    """Return the bars from top to bottom: before, one for each account that changed, after."""
+    """Return the bars from top to bottom: before, one for each account that changed, after.
+
+    Changes too small to be seen make one bar together.
+    """
     at = before = float(pair.before.wall)
     after = float(pair.after.wall)
     found = [Bar(label(pair.before), 0.0, before, ns(before), WALL)]
-    for line in pair.waterfall.lines:
-        colour = SLOWER if line.delta_ns > 0 else FASTER
-        found.append(Bar(line.name, at, at + line.delta_ns, signed_ns(line.delta_ns), colour))
-        at += line.delta_ns
+    for name, change in _changes(pair.waterfall.lines):
+        found.append(Bar(name, at, at + change, signed_ns(change), SLOWER if change > 0 else FASTER))
+        at += change
     return (*found, Bar(label(pair.after), 0.0, after, ns(after), WALL))
+
+
+def _changes(lines: Sequence[Line]) -> list[tuple[str, float]]:
+    seen = [line for line in lines if abs(line.delta_ns) >= SEEN * abs(lines[0].delta_ns)]
+    changes = [(line.name, line.delta_ns) for line in seen]
+    rest = lines[len(seen) :]
+    if len(rest) == 1:
+        return [*changes, (rest[0].name, rest[0].delta_ns)]
+    return [*changes, (f"{len(rest)} others", sum(line.delta_ns for line in rest))] if rest else changes
 
 
 def waterfall(pair: Pair, name: str = "waterfall") -> Figure:

@@ -24,12 +24,12 @@ from wallsplit.report.document import (
     Table,
 )
 from wallsplit.text import file_name, for_people
-from wallsplit.words.changes import counts_are_of, covers, graphed, label, sentence, short_sentence, unit, warnings
+from wallsplit.words.changes import counts_are_of, graphed, how_sure, label, sentence, short_sentence, unit, warnings
 
 STEM = "comparison"
 DRAWN = 8
 """Pairs that get a waterfall of their own: more say less."""
-SHORT = 8
+SHORT = 5
 """Accounts that a terminal shows of a pair; the rest is one line."""
 SIDES_SHOWN = 4
 """Pairs that a terminal has room for."""
@@ -59,6 +59,7 @@ def comparison_report(comparison: Comparison, top: int) -> Report:
         figure=None,
         sections=(
             _waterfall(comparison),
+            Section("accounts", "All accounts", (accounts(comparison),), folded=True),
             _traces(comparison),
             *(_changes(comparison, pair, number, top) for number, pair in enumerate(pairs, 1)),
         ),
@@ -69,22 +70,18 @@ def comparison_report(comparison: Comparison, top: int) -> Report:
 def _waterfall(comparison: Comparison) -> Section:
     pairs = comparison.pairs
     blocks: list[Block] = [
-        Paragraph(short_sentence(comparison, pair), essential=number <= SIDES_SHOWN)
+        Paragraph(short_sentence(comparison, pair), essential=number < SIDES_SHOWN)
         for number, pair in enumerate(pairs[1:], 2)
     ]
     blocks += [waterfall(pair, f"waterfall{n or ''}") for n, pair in enumerate(pairs[:DRAWN])]
     blocks += [_short(comparison)] if len(pairs) == 1 else [_side_by_side(comparison)]
-    blocks += [accounts(comparison), Paragraph(_how_sure(comparison), essential=True)]
+    blocks.append(Paragraph(how_sure(comparison), essential=True))
     notes = [Note("comparison", "warning", text) for text in warnings(comparison)]
     if len(pairs) == 1 and (text := graphed(pairs[0])):
         notes.append(Note("comparison", "info", text))
     if notes:
         blocks.append(Remarks(tuple(notes)))
     return Section("waterfall", f"Where the change is, per {unit(comparison)}", tuple(blocks))
-
-
-def _how_sure(comparison: Comparison) -> str:
-    return f"Per {unit(comparison)}: {comparison.why}. {covers(comparison.pairs[0].confidence)}"
 
 
 def _short(comparison: Comparison) -> Table:

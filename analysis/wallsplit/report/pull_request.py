@@ -8,7 +8,7 @@ from wallsplit.errors import ReportError
 from wallsplit.report.comparison_report import accounts, changed, changes_table
 from wallsplit.report.markdown import escape, table_text
 from wallsplit.text import for_people
-from wallsplit.words.changes import covers, graphed, label, sentence, unit, warnings
+from wallsplit.words.changes import graphed, how_sure, label, sentence, unit, warnings
 
 MARK = "<!-- wallsplit compare -->"
 """The first line: by it a bot finds the comment that it is to update."""
@@ -43,7 +43,7 @@ def _parts(comparison: Comparison, rows: int) -> Iterator[str]:
     for text in (*warnings(comparison), *(text for pair in pairs if (text := graphed(pair)))):
         yield f"> [!WARNING]\n> {escape(text)}"
     yield table_text(accounts(comparison, _PAIRS))
-    yield escape(f"Per {unit(comparison)}: {comparison.why}. {covers(comparison.pairs[0].confidence)}")
+    yield escape(how_sure(comparison))
     if rows:
         for pair in pairs:
             yield from _tables(comparison, pair, rows)

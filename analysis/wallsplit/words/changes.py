@@ -4,6 +4,7 @@ from wallsplit.comparison.confidence import Confidence
 from wallsplit.comparison.pairs import Comparison, Pair
 from wallsplit.comparison.sides import Side
 from wallsplit.comparison.units import RUN, SAMPLE
+from wallsplit.comparison.waterfall import COMPUTING
 from wallsplit.text import for_people
 from wallsplit.units import ns, signed_ns, signed_ratio
 
@@ -36,8 +37,9 @@ def sentence(comparison: Comparison, pair: Pair) -> str:
 
 
 def short_sentence(comparison: Comparison, pair: Pair) -> str:
-    """Return the same without the accounts."""
-    return f"{_change(comparison, pair)}; {verdict(pair.confidence)}."
+    """Return the same without the accounts, and without a word on confidence where there is none."""
+    told = "" if pair.confidence.low is None else f"; {verdict(pair.confidence)}"
+    return f"{_change(comparison, pair)}{told}."
 
 
 def verdict(found: Confidence) -> str:
@@ -84,14 +86,14 @@ def warnings(comparison: Comparison) -> list[str]:
     differing = [differs for pair in pairs if (differs := work_differs(pair))]
     if differing:
         found.append(
-            f"{'; '.join(differing)}: windows that hold different amounts of work look faster or slower per run. "
-            "Compare per unit of work: --per step, or kernel:GLOB with a kernel that each step launches equally often."
+            f"{'; '.join(differing)}: is it the same work? Compare with --per step, or kernel:GLOB of a kernel that "
+            "each step launches."
         )
     lacking = [label(side) for side in comparison.sides if not side.gpu_complete]
     if lacking:
         found.append(
-            f"What the GPU did is not fully recorded in {', '.join(lacking)}: GPU times are lower bounds there, the "
-            "others upper bounds. The change of the wall time is certain, those of single accounts are not."
+            f"GPU work is not fully recorded in {', '.join(lacking)}: the change of the wall time is certain, those of "
+            "single accounts are not."
         )
     missing = {name: None for pair in pairs for name in pair.waterfall.not_measured_on_one_side}
     if missing:
@@ -106,16 +108,18 @@ def graphed(pair: Pair) -> str | None:
         return None
     kernel, graph = pair.waterfall.graphed
     return (
-        f"{kernel.name} ({signed_ns(kernel.delta_ns)}) and {graph.name} ({signed_ns(graph.delta_ns)}) are one line: "
-        "what runs as kernels on one side runs inside graphs, recorded as a whole, on the other."
+        f"{kernel.name} ({signed_ns(kernel.delta_ns)}) and {graph.name} ({signed_ns(graph.delta_ns)}) are one line, "
+        f"{COMPUTING.title}: kernels of one side run inside graphs on the other."
     )
 
 
-def covers(found: Confidence) -> str:
-    """Return what the interval is and what it says nothing of."""
+def how_sure(comparison: Comparison) -> str:
+    """Return why it is compared per that unit, what the intervals are, and what they say nothing of."""
+    told = f"Per {unit(comparison)}: {comparison.why}."
+    found = comparison.pairs[0].confidence
     if found.method is None:
-        return "No interval: it takes 3 runs of each side, or steps in both, to tell a change from noise."
-    return f"Interval of {found.level:.0%}: {found.method}; it covers {found.covers}."
+        return f"{told} No interval: 3 runs a side, or steps in both, would give one."
+    return f"{told} Interval of {found.level * 100:g} %: {found.method}; it covers {found.covers}."
 
 
 def _change(comparison: Comparison, pair: Pair) -> str:
