@@ -97,7 +97,10 @@ def _largest_host_part(speaker: Speaker) -> str:
         return ""
     name = max(phases, key=lambda part: phases[part])
     share = phases[name] / speaker.ledger.wall_ns
-    return f", {per_cent(share)} {name.removeprefix('host.')}" if share >= 0.1 else ""
+    if share < 0.1:
+        return ""
+    phase = name.removeprefix("host.")
+    return f", {per_cent(share)} {phase if phase == 'blocked' else f'in {phase} ranges'}"
 
 
 def _sharing(analysis: Analysis, every: tuple[Speaker, ...]) -> str | None:
