@@ -1,5 +1,6 @@
 """`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -99,6 +100,13 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
     help="Which code is of which class where the CPU was sampled, before the built-in rules: tables [[rule]].",
 )
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option(
+    "--section",
+    "sections",
+    metavar="NAME",
+    multiple=True,
+    help="Print that section of the report instead: kernels, idle-time, …; all for every one in brief.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports."
@@ -125,6 +133,7 @@ def analyze(
     phases: "PhaseRules | None",
     classes: "tuple[ClassRule, ...]",
     top: int,
+    sections: tuple[str, ...],
     as_json: bool,
     report_dir: Path | None,
     no_report: bool,
@@ -142,6 +151,7 @@ def analyze(
     """
     return_large_blocks()
     from wallsplit.analysis import Analysis, Failure
+    from wallsplit.text import visible
 
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
@@ -156,11 +166,15 @@ def analyze(
     )
     outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
-    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
         _print_json(outcomes)
     else:
-        _print(outcomes, top, written)
+        _print(outcomes, top, sections)
+    sys.stdout.flush()  # what was asked for is there before reports are made
+    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
+    if not as_json:
+        for path in written[-1:]:
+            click.echo(f"Report: {visible(str(path))}")
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             say(outcome.message)
@@ -258,20 +272,25 @@ def _print_json(outcomes: "Sequence[Outcome]") -> None:
     click.echo(json.text(json.document(outcomes)), nl=False)
 
 
-def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:
+def _print(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
+    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
     from rich.console import Console
 
+    from wallsplit import units
     from wallsplit.analysis import Analysis
     from wallsplit.report.build import report
-    from wallsplit.report.terminal import terminal
-    from wallsplit.text import visible
+    from wallsplit.report.index import worst_first
+    from wallsplit.report.terminal import overview, terminal
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for outcome in outcomes:
-        if isinstance(outcome, Analysis):
-            console.print(terminal(report(outcome, top), console))
-    for path in written[-1:] if len(written) > 1 else written:
-        click.echo(f"Report: {visible(str(path))}")
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if sections or len(outcomes) == 1:
+        for analysis in analyses:
+            console.print(terminal(report(analysis, top), console, sections))
+        return
+    ordered = [analyses[i] for i in worst_first(analyses)]
+    walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]
+    console.print(overview([(report(a, top), wall) for a, wall in zip(ordered, walls, strict=True)], console))
 
 
 @contextmanager

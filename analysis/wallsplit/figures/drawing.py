@@ -23,7 +23,7 @@ HATCHES = {part.key: part.hatch for part in PARTS if part.hatch} | {"exposed": "
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"
 _WIDTH_INCHES = 8.0
-_SETTINGS: dict[Any, Any] = {
+SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "wallsplit",  # ids in the SVG are hashes: a fixed salt makes equal input equal bytes
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -61,7 +61,7 @@ class Figure:
         from matplotlib import rc_context
 
         buffer = io.StringIO()
-        with rc_context(_SETTINGS), warnings.catch_warnings():
+        with rc_context(SETTINGS), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a glyph that Matplotlib's own font lacks: the viewer's font has it
             metadata = {"Date": None, "Creator": f"wallsplit {__version__}", "Title": self.caption}
             self.draw().savefig(buffer, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)

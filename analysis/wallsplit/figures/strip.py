@@ -102,7 +102,8 @@ def _strip(analysis: Analysis, one: Speaker, *, alone: bool) -> Strip | None:
 
 
 def _parts(ledger: Ledger, course: Course) -> tuple[tuple[Kind, ...], npt.NDArray[np.int64]]:
-    kinds = tuple(Kind(p.key, p.title if ledger.device is not None else p.without_device or p.title) for p in PARTS)
+    titles = [p.title if ledger.device is not None else p.without_device or p.title for p in PARTS]
+    kinds = tuple(Kind(p.key, title.replace(" with the GPU", ", GPU")) for p, title in zip(PARTS, titles, strict=True))
     sums = [course.ns[:, [ACCOUNTS.index(account) for account in part.accounts]].sum(axis=1) for part in PARTS]
     return kinds, np.column_stack(sums)
 

@@ -7,6 +7,8 @@ from wallsplit import units
 from wallsplit.accounts import GPU_ACCOUNTS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Segment
+from wallsplit.figures.course import course
+from wallsplit.figures.drawing import Figure
 from wallsplit.figures.step_chart import StepChart, step_chart
 from wallsplit.figures.strip import Strip, strips
 from wallsplit.ledger.ledger import Ledger
@@ -43,23 +45,30 @@ class FirstScreen:
     verdict: str
     seconds: str
     strips: tuple[Strip, ...]
+    picture: Figure | None
+    """The strips, for pages that cannot draw them."""
     steps: StepChart | None
     cards: tuple[Card, ...]
     advice: tuple[Advice, ...]
+    warning: str
+    """What must be known before the numbers are believed; empty where there is nothing."""
     left_out: str
     """What was not recorded and what was not used; empty where there is nothing."""
 
 
 def first_screen(analysis: Analysis) -> FirstScreen:
     """Return the first screen of an analysis."""
+    shown = strips(analysis)
     return FirstScreen(
         context=context(analysis),
         verdict=verdict(analysis),
         seconds=seconds(analysis),
-        strips=strips(analysis),
+        strips=shown,
+        picture=course(shown, "The run from its start to its end; 0 s is the start of the recording"),
         steps=step_chart(analysis),
         cards=tuple(_cards(analysis)),
         advice=advice(analysis),
+        warning=_warning(analysis),
         left_out=_left_out(analysis),
     )
 
@@ -257,6 +266,19 @@ def _of_windows(analysis: Analysis) -> Iterator[Card]:
     total = sum(x.wall_ns for x in ledgers)
     yield Card("All together", units.ns(total), "", _bar("windows", accounts), "")
     yield Card("The slowest", units.ns(ledgers[-1].wall_ns), "", None, ", ".join(slowest))
+
+
+def _warning(analysis: Analysis) -> str:
+    """Return the gravest note in one sentence, and how many more there are."""
+    levels = ("error", "warning")
+    grave = sorted(
+        (n for n in analysis.notes if n.level in levels and n.kind != "reconstructed"),
+        key=lambda note: levels.index(note.level),
+    )
+    if not grave:
+        return ""
+    more = f" ({counted(len(grave) - 1, 'more note')} below)" if len(grave) > 1 else ""
+    return f"{grave[0].level.capitalize()}: {for_people(grave[0].text.split('. ')[0].rstrip('.'), 300)}{more}."
 
 
 def _left_out(analysis: Analysis) -> str:
