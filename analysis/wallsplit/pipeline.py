@@ -40,15 +40,15 @@ class Examined:
     activities: tuple[Activity, ...]
 
 
-def examine(path: Path) -> Examined:
+def examine(path: str | Path) -> Examined:
     """Return the export at `path`, read, with what was active when.
 
     Raises:
         TraceError: the file is no complete nsys export.
     """
-    trace = Trace.open(path)
+    trace = Trace.open(Path(path))
     model = load(trace)
-    return Examined(path, trace.size_bytes, trace.format, model, activities(model))
+    return Examined(trace.path, trace.size_bytes, trace.format, model, activities(model))
 
 
 def analyse(
@@ -96,7 +96,7 @@ def analyse(
         tables=breakdowns,
         notes=(
             *notes(model, ledgers, selected, explicit=window is not None),
-            *gpu_use_notes(ledgers, explained, model.gpus),
+            *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
         ),
@@ -122,7 +122,7 @@ def analyze(
     classes: Sequence[ClassRule] = (),
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
-    examined = examine(Path(path))
+    examined = examine(path)
     return analyse(
         examined,
         window,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.arithmetic.work import Work
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.dots import Dots, Series
-from wallsplit.figures.drawing import COLOURS, Figure, axes, canvas
+from wallsplit.figures.drawing import Figure, axes, canvas
 from wallsplit.words.labels import ledger_label
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
-from wallsplit.figures.drawing import COLOURS, HEADLINE, INK, SETTINGS, Figure, canvas
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import HEADLINE, INK, SETTINGS, Figure, canvas
 from wallsplit.figures.strip import Strip, beside_label, ticks
 from wallsplit.text import PROSE, for_people
 from wallsplit.words.amounts import per_cent
@@ -98,7 +99,9 @@ def slide(strips: Sequence[Strip], verdict: str, seconds: str, source: str, them
             axes[0].set_axis_off()
         _write(drawing, 0.05, 0.045, f"{for_people(source, PROSE)} · made by wallsplit {__version__}", look.soft, 11)
         metadata: dict[str, Any] = (
-            {"Date": None, "Creator": f"wallsplit {__version__}"} if kind == "svg" else {"Software": None}
+            {"Date": None, "Creator": f"wallsplit {__version__}"}
+            if kind == "svg"
+            else {"Software": f"wallsplit {__version__}"}
         )
         drawing.savefig(buffer, format=kind, dpi=PIXELS_PER_INCH, facecolor=look.ground, metadata=metadata)
     return buffer.getvalue()
@@ -117,7 +120,9 @@ def _draw(ax: "Axes", strip: Strip, look: _Look, small: float) -> None:
     for row, lane in enumerate(strip.lanes):
         top = -0.06 - 0.2 * row
         for beside in lane:
-            ax.fill_between([beside.start_ns, beside.end_ns], top - 0.17, top, facecolor=look.lane, edgecolor=look.ground, lw=1.0)
+            ax.fill_between(
+                [beside.start_ns, beside.end_ns], top - 0.17, top, facecolor=look.lane, edgecolor=look.ground, lw=1.0
+            )
             label = beside_label(beside)
             if len(label) <= (strip.place(beside.end_ns) - strip.place(beside.start_ns)) * _LETTERS_ACROSS:
                 ax.text(

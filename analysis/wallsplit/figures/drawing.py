@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
 from wallsplit.figures.bars import Bars
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.dots import Dots
 from wallsplit.figures.inline import Inline
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-COLOURS = {part.key: part.light for part in PARTS} | {"hidden": "#56b4e9", "exposed": "#d55e00", "blocked": "#aedcf5"}
-COLOURS |= {f"phase{number}": PARTS[part].light for number, part in enumerate((0, 2, 5, 1, 4), 1)}
 HATCHES = {part.key: part.hatch for part in PARTS if part.hatch} | {"exposed": "///"}
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"

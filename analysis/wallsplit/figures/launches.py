@@ -7,8 +7,9 @@ import polars as pl
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.dots import Dots, Series
-from wallsplit.figures.drawing import COLOURS, Figure, axes, canvas
+from wallsplit.figures.drawing import Figure, axes, canvas
 from wallsplit.text import for_people
 
 if TYPE_CHECKING:

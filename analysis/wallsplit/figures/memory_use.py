@@ -8,7 +8,8 @@ import polars as pl
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
-from wallsplit.figures.drawing import COLOURS, Figure, axes, canvas
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import Figure, axes, canvas
 from wallsplit.figures.inline import Inline, Kind
 from wallsplit.figures.lines import svg
 

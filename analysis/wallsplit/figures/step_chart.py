@@ -10,6 +10,7 @@ import numpy.typing as npt
 from wallsplit import units
 from wallsplit.accounts import ACCOUNTS, HOST, PARTS
 from wallsplit.analysis import Analysis
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.inline import Kind
 from wallsplit.figures.strip import clock
 from wallsplit.figures.svg_paths import number, percentage, stacked
@@ -79,7 +80,9 @@ def step_chart(analysis: Analysis) -> StepChart | None:
         return _chart("window", "", table, starts)
     every = speakers(analysis)
     one = every[0] if every else None
-    if one is None or one.why.steps.count < LEAST or not (one.is_steady or one.ledger.device is None):
+    if one is None or one.why.steps.count < LEAST:
+        return None
+    if one.ledger.device is not None and (not one.is_steady or one.why.steps.accounts is None):
         return None
     return chart_of(one.why.steps, ledger_label(analysis, one.ledger) if len(every) > 1 else "")
 
@@ -129,11 +132,11 @@ def svg(chart: StepChart) -> str:
         [
             f'<svg class="steps" role="img" width="100%" height="{HEIGHT}" aria-label="{escape(chart.in_words)}">',
             f'<svg width="100%" height="{HEIGHT}" viewBox="0 0 {bars} 100" preserveAspectRatio="none">',
-            *stacked([kind.key for kind in chart.kinds], heights),
-            '<g class="hover">',
+            *stacked([kind.key for kind in chart.kinds], heights, COLOURS),
+            '<g class="hover" fill="#ffffff" fill-opacity="0">',
             *(_hover(chart, i) for i in range(bars)),
             "</g></svg>",
-            f'<line class="median" x1="0" x2="100%" y1="{median}" y2="{median}"/>',
+            f'<line class="median" stroke="currentColor" stroke-dasharray="2 3" x2="100%" y1="{median}" y2="{median}"/>',
             *marks,
             "</svg>",
         ]
@@ -152,7 +155,7 @@ def _marks(chart: StepChart) -> list[str]:
     places = np.searchsorted(chart.edges, [i for i, _, _ in chart.slowest], side="right") - 1
     return [
         f'<svg x="{percentage((place + 0.5) / len(chart.ns))}" y="0" width="10" height="8" overflow="visible">'
-        f'<path class="slow" d="M-4 0h8l-4 7z"><title>{chart.noun} {i + 1:,} at {clock(start)}: '
+        f'<path class="slow" fill="#b3261e" d="M-4 0h8l-4 7z"><title>{chart.noun} {i + 1:,} at {clock(start)}: '
         f"{duration(ns)}</title></path></svg>"
         for place, (i, start, ns) in zip(places.tolist(), chart.slowest, strict=True)
     ]

@@ -6,7 +6,8 @@ import numpy as np
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
-from wallsplit.figures.drawing import COLOURS, INK, Figure, axes, canvas
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import INK, Figure, axes, canvas
 from wallsplit.figures.inline import Inline
 from wallsplit.figures.step_chart import FEWEST, MOST, StepChart, chart_of, svg
 from wallsplit.words.labels import ledger_label

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.strip import Strip, beside_label, beside_title, hovers, ticks
 from wallsplit.figures.svg_paths import percentage, stacked
 from wallsplit.why.course import Beside
@@ -26,10 +27,10 @@ def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
     clock = f'data-start="{strip.start_ns}" data-end="{strip.end_ns}" data-height="{height}"'
     return "".join(
         [
-            f'<svg class="strip" role="img" width="100%" height="{whole}" {clock}',
+            f'<svg class="strip" role="img" width="100%" height="{whole}" {clock} fill="currentColor" font-size="11.5"',
             f' aria-label="{escape(strip.in_words)}">',
             f'<svg width="100%" height="{height}" viewBox="0 0 {len(strip.shares)} 100" preserveAspectRatio="none">',
-            *stacked([kind.key for kind in strip.kinds], strip.shares),
+            *stacked([kind.key for kind in strip.kinds], strip.shares, COLOURS),
             *_hover(strip),
             "</svg>",
             *(
@@ -44,7 +45,7 @@ def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
 
 
 def _hover(strip: Strip) -> Iterator[str]:
-    yield '<g class="hover">'
+    yield '<g class="hover" fill="#ffffff" fill-opacity="0">'
     for first, last, text in hovers(strip):
         yield f'<rect x="{first}" width="{last - first}" height="100"><title>{escape(text)}</title></rect>'
     yield "</g>"
@@ -58,10 +59,11 @@ def _lane(strip: Strip, lane: Sequence[Beside]) -> str:
 
 def _beside(strip: Strip, beside: Beside) -> str:
     left, right = strip.place(beside.start_ns), strip.place(beside.end_ns)
+    label = _label(beside_label(beside), right - left)
     return (
         f'<svg class="lane" x="{percentage(left)}" width="{percentage(right - left)}" height="{_LANE - 3}">'
         f"<title>{escape(beside_title(beside))}</title>"
-        f'<rect width="100%" height="100%"/>{_label(beside_label(beside), right - left)}</svg>'
+        f'<rect width="100%" height="100%" fill="#8b929b" fill-opacity="0.25"/>{label}</svg>'
     )
 
 
@@ -94,8 +96,9 @@ def _steady(strip: Strip, height: int, bottom: int) -> Iterator[str]:
     place = strip.place(strip.steady[0])
     anchor, shift = ("start", 6) if place < 0.8 else ("end", -6)
     x = percentage(place)
-    yield f'<line class="steady" x1="{x}" x2="{x}" y1="0" y2="{bottom}"/>'
-    yield f'<text class="steady" x="{x}" dx="{shift}" y="15" text-anchor="{anchor}">steady from here</text>'
+    line = f'x1="{x}" x2="{x}" y1="0" y2="{bottom}" stroke="currentColor" stroke-dasharray="4 3"'
+    text = f'x="{x}" dx="{shift}" y="15" text-anchor="{anchor}" font-weight="bold"'
+    yield f'<line class="steady" {line}/><text class="steady" {text}>steady from here</text>'
 
 
 def _class(name: str) -> str:

@@ -1,6 +1,6 @@
 """Paths and numbers of our own inline SVG: small, because a page holds thousands of stretches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +8,11 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def stacked(keys: Sequence[str], heights: Floats) -> Iterator[str]:
-    """Give a path per key, in the class `c-KEY`: columns of width 1, `heights` (0–1, a row per column) from the bottom.
+def stacked(keys: Sequence[str], heights: Floats, colours: Mapping[str, str]) -> Iterator[str]:
+    """Give a path per key, in its colour and in the class `c-KEY`, by which a page may colour it otherwise.
 
-    The drawing is as wide as there are rows, and 100 high. Columns side by side that look the same are one rectangle.
+    Columns are 1 wide; `heights`, 0–1, have a row per column and stack from the bottom. The drawing is as wide as there
+    are rows, and 100 high. Columns side by side that look the same are one rectangle.
     """
     tops = (heights.cumsum(axis=1) * 100).round(1).clip(0, 100)
     bottoms = np.column_stack([np.zeros(len(tops)), tops[:, :-1]])
@@ -22,7 +23,7 @@ def stacked(keys: Sequence[str], heights: Floats) -> Iterator[str]:
             if top > bottom
         )
         if path:
-            yield f'<path class="c-{key}" d="{path}"/>'
+            yield f'<path class="c-{key}" fill="{colours[key]}" d="{path}"/>'
 
 
 def _runs(bottoms: list[float], tops: list[float]) -> Iterator[tuple[int, int, float, float]]:

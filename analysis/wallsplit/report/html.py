@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
 from wallsplit.figures import dots, step_chart, strip_svg
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.drawing import Figure
 from wallsplit.figures.inline import Kind
 from wallsplit.figures.strip import PHASE_KEYS, Strip
@@ -41,6 +42,11 @@ def html(report: Report) -> str:
     template = _environment().get_template("report.html.jinja")
     page = template.render(report=report, style=style, script=script, policy=policy, version=__version__)
     return page if page.endswith("\n") else f"{page}\n"
+
+
+def first_screen(report: Report) -> str:
+    """Return the first screen as a part of someone else's page, such as a notebook."""
+    return _environment().get_template("first_screen.html.jinja").render(report=report, colours=COLOURS)
 
 
 @cache

@@ -13,6 +13,7 @@ from builders import TraceBuilder, global_id
 from wallsplit.breakdowns import nvtx_gpu_projection
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
+from wallsplit.model.correlation import Correlation
 from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels, NvtxRanges
 
 FIGURES = ("count", "gpu_op_count", "projected_total_ns", "range_total_ns", "level_avg", "child_avg")
@@ -165,11 +166,13 @@ def test_the_order_of_rows_changes_nothing(
 ) -> None:
     model = frames.model(*rows)
     order = [random.sample(range(len(part)), len(part)) for part in rows]
+    calls, kernels = model.api_calls[order[0]], model.kernels[order[1]]
     other = replace(
         model,
-        api_calls=ApiCalls(model.api_calls[order[0]]),
-        kernels=Kernels(model.kernels[order[1]]),
+        api_calls=ApiCalls(calls),
+        kernels=Kernels(kernels),
         nvtx=NvtxRanges(model.nvtx[order[2]]),
+        correlation=Correlation.of(calls, (kernels, model.graph_replays, model.memory_ops)),
     )
     assert projection(other) == projection(model)
 

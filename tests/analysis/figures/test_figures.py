@@ -11,7 +11,8 @@ from analyses import analysis, cpu_run, hostile, incomplete, ledger, two_gpus, u
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.bars import Bar, Bars, Segment
-from wallsplit.figures.drawing import COLOURS, Figure, stacked
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.launches import launches
 from wallsplit.report.build import report
 

@@ -164,7 +164,8 @@ def test_the_columns_of_every_table_are_those_of_the_sqlite_export(exports: dict
     assert len(cuda) > 3
     # A few tables, none of which a model reads, have no file while they are empty.
     assert {table: folder[table] for table in folder} == {table: sqlite[table] for table in folder}
-    assert {table for table in TABLES if table in sqlite} <= set(folder)
+    in_no_folder = {"META_DATA_CAPTURE"}  # nsys 2023.4 writes it to no folder, rows or not
+    assert {table for table in TABLES if table in sqlite} - in_no_folder <= set(folder)
 
 
 @pytest.mark.nsys
