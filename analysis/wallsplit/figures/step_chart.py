@@ -138,8 +138,10 @@ def svg(chart: StepChart) -> str:
             '<g class="hover" fill="#ffffff" fill-opacity="0">',
             *(_hover(chart, i) for i in range(bars)),
             "</g></svg>",
-            f'<line class="median" stroke="currentColor" stroke-dasharray="2 3" x2="100%" '
-            f'y1="{median}" y2="{median}"/>',
+            (
+                f'<line class="median" stroke="currentColor" stroke-dasharray="2 3" x2="100%" '
+                f'y1="{median}" y2="{median}"/>'
+            ),
             *marks,
             "</svg>",
         ]
