@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from explanations import explained
 from recorded_runs import with_run
 from wallsplit import schema
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
@@ -119,7 +120,7 @@ def two_gpus() -> Analysis:
 
 def hostile(names: Sequence[str] = HOSTILE) -> Analysis:
     """Return an analysis whose every text is hostile, or one of as many other names."""
-    found = with_run(analysis(*usual().ledgers, names=names), names)
+    found = explained(with_run(analysis(*usual().ledgers, names=names), names), names)
     return replace(
         found,
         path=f"/some/folder/{names[0].replace('/', '')}`|\x1b\u202e.sqlite",
@@ -140,7 +141,36 @@ def trained_on_cpu() -> Analysis:
     return with_run(replace(cpu_run(), ledgers=(*cpu_run().ledgers, *incomplete().ledgers)))
 
 
-ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, trained, trained_on_cpu, hostile, analysis)
+def explained_run() -> Analysis:
+    """Return a run with every finding there is."""
+    return explained(usual())
+
+
+def explained_gpus() -> Analysis:
+    """Return two GPUs whose time is explained, and one process without any GPU work."""
+    silent = ledger(None, pid=200, complete=False, cuda_launch=30, host=70)
+    return explained(analysis(*two_gpus().ledgers, silent))
+
+
+def explained_cpu() -> Analysis:
+    """Return a run that never called CUDA, explained."""
+    return explained(cpu_run())
+
+
+ALL = (
+    usual,
+    incomplete,
+    without_gpu_rows,
+    cpu_run,
+    two_gpus,
+    trained,
+    trained_on_cpu,
+    hostile,
+    explained_run,
+    explained_gpus,
+    explained_cpu,
+    analysis,
+)
 """One of each kind; the last has no ledger at all."""
 
 

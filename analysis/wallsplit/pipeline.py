@@ -100,7 +100,7 @@ def analyse(
         tables=breakdowns,
         notes=(
             *notes(model, ledgers, selected, explicit=window is not None),
-            *gpu_use_notes(ledgers, explained, model.gpus),
+            *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
         ),

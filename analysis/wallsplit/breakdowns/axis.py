@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from wallsplit.breakdowns.slices import Ints
+from wallsplit.ranks import distinct
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class Axis:
     @classmethod
     def over(cls, thread: Ints, start: Ints, end: Ints) -> Self:
         """Return the axis of these intervals."""
-        threads = np.unique(thread)
+        threads = distinct(thread)
         earliest = int(start.min(initial=0)) - 1
         span = int(end.max(initial=0)) - earliest + 2
         if span * max(len(threads), 1) < 1 << 63:
             return cls(threads, earliest, span, None)
-        ticks = np.unique(np.concatenate([start, end]))
+        ticks = distinct(np.concatenate([start, end]))
         return cls(threads, 0, 2 * len(ticks) + 1, ticks)
 
     def number(self, thread: Ints) -> Ints:

@@ -68,7 +68,8 @@ def _chart(steps: Steps, accounts: StepAccounts) -> _Chart:
     means = np.add.reduceat(parts.astype(np.float64), edges[:-1], axis=1) / np.diff(edges)
     length = (steps.rows["end"] - steps.rows["start"]).to_numpy()
     top_ns = HEADROOM * float(np.quantile(length, 0.95))
-    slowest = tuple((step.index, step.ns) for step in steps.slowest or ())
+    median = steps.kinds[0].med_ns if steps.kinds else 0
+    slowest = tuple((step.index, step.ns) for step in steps.slowest or () if step.ns > median)
     return _Chart(edges.astype(np.float64), means, max(top_ns, 1.0), slowest)
 
 

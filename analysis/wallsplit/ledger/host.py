@@ -19,6 +19,7 @@ from wallsplit.ledger.os_calls import SIGNAL, os_class
 from wallsplit.ledger.phases import MPI, PHASE_NAMES, PHASES, PhaseRule, phase_of
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model, Names
+from wallsplit.ranks import distinct, ranked
 from wallsplit.schema import API_CLASSES
 
 
@@ -61,7 +62,7 @@ def host_timelines(
     )
 
 
-def of_driving_threads(frame: pl.DataFrame, activity: Activity) -> pl.DataFrame:
+def of_driving_threads(frame: pl.LazyFrame, activity: Activity) -> pl.LazyFrame:
     """Return the rows, in file order, that lie on the driving threads of the activity's process."""
     driving = pl.Series(activity.driving, dtype=pl.Int64).implode()
     return frame.filter(pl.col("pid") == activity.pid, pl.col("thread").is_in(driving))
@@ -76,13 +77,16 @@ class _Process:
 
 
 def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> _Process:
-    ranges, mpi, os_calls = (of_driving_threads(frame, activity) for frame in (model.nvtx, model.mpi, model.osrt))
-    ranges = ranges.select("start", "end", "thread", "range")
-    calls = [] if activity.rows is None else [activity.rows.calls.filter("is_driving")]
-    lives = _lives([*calls, os_calls, ranges, mpi])
+    ranges, mpi, os_calls = (
+        of_driving_threads(frame.lazy(), activity).select("start", "end", "thread", name).collect()
+        for frame, name in ((model.nvtx, "range"), (model.mpi, "name"), (model.osrt, "name"))
+    )
+    calls = [] if activity.rows is None else [activity.rows.calls.lazy().filter("is_driving")]
     return _Process(
         _phases(ranges, mpi, model.names, rules),
-        _os_calls(os_calls, lives, model.names),
+        UNLABELLED
+        if os_calls.is_empty()
+        else _os_calls(os_calls, _lives([*calls, os_calls.lazy(), ranges.lazy(), mpi.lazy()]), model.names),
         has_ranges=not ranges.is_empty(),
         has_os_calls=not os_calls.is_empty(),
     )
@@ -90,7 +94,8 @@ def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> 
 
 def _phases(ranges: pl.DataFrame, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
     codes = _phase_codes(ranges["range"], names, rules)
-    phased = ranges.select("start", "end", "thread", pl.Series("phase", codes)).filter(pl.col("phase") != NONE)
+    phased = ranges.select("start", "end", "thread", pl.Series("phase", codes))
+    phased = phased if (codes != NONE).all() else phased.filter(pl.col("phase") != NONE)
     calls = mpi.select("start", "end", "thread", pl.lit(PHASE_NAMES.index(MPI), pl.Int32).alias("phase"))
     every = pl.concat([phased, calls])
     return latest_begun(*(every[column].to_numpy() for column in ("start", "end", "phase", "thread")))
@@ -98,29 +103,27 @@ def _phases(ranges: pl.DataFrame, mpi: pl.DataFrame, names: Names, rules: tuple[
 
 def _phase_codes(rows: pl.Series, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
     """Return the phase of each range. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
-    distinct = rows.unique()
-    if distinct.is_empty():
+    if rows.is_empty():
         return np.empty(0, np.int32)
-    alike = names.text(distinct).str.replace_all(r"\d+", "0")
+    used = distinct(rows.to_numpy())
+    alike = names.text(pl.Series(used)).str.replace_all(r"\d+", "0")
     phases = {name: phase_of(name, rules) for name in alike.unique()}
     code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}
     table = np.full(len(names.texts), NONE, np.int32)
-    table[distinct.to_numpy()] = [code[name] for name in alike]
+    table[used] = [code[name] for name in alike]
     phase: Codes = table[rows.to_numpy()]
     return phase
 
 
-def _lives(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _lives(frames: Sequence[pl.LazyFrame]) -> pl.DataFrame:
     """Return thread, start and end: a thread is live from its first to its last row of any kind."""
     ends = pl.col("start").min(), pl.col("end").max()
     each = [frame.group_by("thread").agg(*ends) for frame in frames]
-    return pl.concat(each).group_by("thread").agg(*ends)
+    return pl.concat(each).group_by("thread").agg(*ends).collect()
 
 
 def _os_calls(calls: pl.DataFrame, lives: pl.DataFrame, names: Names) -> Labels:
     """Return the OS call that returns first, while every live thread is inside one that blocks it."""
-    if calls.is_empty():
-        return UNLABELLED
     place, signals = _os_names(calls["name"], names)
     thread = np.concatenate([calls["thread"], lives["thread"]])
     starts = np.concatenate([calls["start"], lives["start"]])
@@ -153,8 +156,8 @@ def _by_thread(thread: npt.NDArray[np.int64], starts: Times, ends: Times) -> tup
 
     The threads lie one behind the other on one axis, so that one sweep serves them all.
     """
-    number = np.unique(thread, return_inverse=True)[1].astype(np.int64)
-    ticks = np.unique(np.concatenate([starts, ends]))
+    number = ranked(thread)[1]
+    ticks = distinct(np.concatenate([starts, ends]))
     begins, stops = (number * len(ticks) + np.searchsorted(ticks, times) for times in (starts, ends))
     latest = latest_begun(begins, stops, np.arange(len(starts), dtype=np.int32), np.zeros_like(number))
     labelled = np.flatnonzero(latest.codes != NONE)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.model import Names
+from wallsplit.ranks import distinct, ranked
 from wallsplit.schema import API_CLASSES
 
 LONG_NS = 1_000_000
@@ -67,7 +68,7 @@ def _context_creation(
     place[order] = np.arange(len(order))
     candidates = np.flatnonzero(makes | starts_profiler | (is_long & creates))
     starts, threads = calls["start"].to_numpy(), calls["thread"].to_numpy()
-    switched = {t: np.sort(place[switches & (threads == t)]) for t in np.unique(threads[makes])}
+    switched = {t: np.sort(place[switches & (threads == t)]) for t in distinct(threads[makes])}
     last_making: dict[int, int] = defaultdict(lambda: -1)  # per thread: how many switches came before its last one
     result = []
     for row in candidates[np.argsort(place[candidates])]:
@@ -105,7 +106,7 @@ def _loading(
     """Return the rows of the long calls that launch a kernel, or a graph, which the process never launched before."""
     numbers = calls["number"].to_numpy()
     what = np.full(int(max(_top(f["number"]) for f in (calls, kernels, replays))) + 1, -1, np.int64)
-    executables, graph = np.unique(replays["executable"].fill_null(-1).to_numpy(), return_inverse=True)
+    executables, graph = ranked(replays["executable"].fill_null(-1).to_numpy())
     graph_base = _top(kernels["name"]) + 1
     for frame, key in ((replays, graph_base + graph), (kernels, kernels["name"].to_numpy())):
         earliest_last = np.argsort(frame["start"].to_numpy(), kind="stable")[::-1]

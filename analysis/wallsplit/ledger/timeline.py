@@ -6,12 +6,16 @@ are then one bincount over it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.intervals import EMPTY, Intervals, Times
+from wallsplit.ranks import distinct as distinct_numbers
+from wallsplit.ranks import ranked
 
 Masks = npt.NDArray[np.uint32]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -24,6 +28,8 @@ _EXACT_IN_FLOAT_NS = 1 << 53
 _LOOKUP_LIMIT = 1 << 20
 _PIECES_AT_ONCE = 1 << 18
 _WINDOWS_AT_ONCE = 1 << 12
+_FEW_BOUNDS = 16
+"""Between so few the pieces are summed as they are; between more they are cut at the bounds first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +99,20 @@ def clipped(whole: Timeline, start: int, end: int) -> Timeline:
         return NOTHING
     low = int(np.searchsorted(whole.times, start, side="right"))
     high = int(np.searchsorted(whole.times, end, side="left"))
-    times = np.concatenate([[start], whole.times[low:high], [end]]).astype(np.int64)
-    padded = np.concatenate([[np.uint32(0)], whole.active[max(low - 1, 0) : high], [np.uint32(0)]])
-    first = 0 if low == 0 else 1  # before the first time nothing is active
-    return Timeline(times, padded[first : first + len(times) - 1].astype(np.uint32))
+    times = np.empty(high - low + 2, np.int64)
+    times[0], times[1:-1], times[-1] = start, whole.times[low:high], end
+    active = np.zeros(high - low + 1, np.uint32)  # nothing is before the first time, nor after the last
+    first = max(low - 1, 0)
+    inside = whole.active[first:high]
+    active[first - low + 1 :][: len(inside)] = inside
+    return Timeline(times, active)
 
 
 def distinct(active: Masks) -> tuple[Masks, Codes]:
     """Return the sets of layers that occur, the empty one always first, and each piece's place among them."""
     top = int(active.max(initial=0)) + 1
     if top > _LOOKUP_LIMIT:
-        kinds, places = np.unique(np.append(np.uint32(0), active), return_inverse=True)
+        kinds, places = ranked(np.append(np.uint32(0), active))
         return kinds, places[1:].astype(_smallest(len(kinds)))
     occurs = np.zeros(top, np.bool_)
     occurs[active] = True
@@ -131,6 +140,9 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
     `labels[i]` holds on `[times[i], times[i + 1])`, the label `outside` before and after. `bounds` ascend; equal ones
     give a row of zeros.
     """
+    if len(bounds) <= _FEW_BOUNDS:
+        rows = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
+        return np.array(rows, np.int64).reshape(-1, size)
     table = np.zeros((len(bounds) - 1, size), np.int64)
     low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist()
     for first in range(low, max(high, low + 1), _PIECES_AT_ONCE):  # so that what is made on the way stays small
@@ -150,6 +162,26 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
     return table
 
 
+def _booked_between(
+    times: Times, labels: Codes, size: int, start: int, end: int, outside: int
+) -> npt.NDArray[np.int64]:
+    """Return the ns that each label takes in `[start, end)`: a sum over the pieces, and what its ends cut off."""
+    row = np.zeros(size, np.int64)
+    low = max(int(np.searchsorted(times, start, side="right")) - 1, 0)
+    high = int(np.searchsorted(times, end, side="left"))
+    if start >= end or high <= low or low >= len(labels):
+        row[outside] = end - start
+        return row
+    inner = times[low : high + 1]
+    for first in range(0, len(inner) - 1, _PIECES_AT_ONCE):
+        part = inner[first : first + _PIECES_AT_ONCE + 1]
+        row += summed(labels[low + first :][: len(part) - 1], np.diff(part), size)
+    row[labels[low]] -= max(start - int(inner[0]), 0)
+    row[labels[low + len(inner) - 2]] -= max(int(inner[-1]) - end, 0)
+    row[outside] += end - start - int(row.sum())
+    return row
+
+
 def booked_in(
     times: Times, labels: Codes, size: int, windows: Sequence[tuple[int, int]], *, outside: int
 ) -> npt.NDArray[np.int64]:
@@ -158,14 +190,14 @@ def booked_in(
     rows = []
     for first in range(0, len(starts), _WINDOWS_AT_ONCE):
         start, end = (edge[first : first + _WINDOWS_AT_ONCE] for edge in (starts, ends))
-        bounds = np.unique(np.concatenate([start, end]))
+        bounds = distinct_numbers(np.concatenate([start, end]))
         table = booked(times, labels, size, bounds, outside=outside)
         until = np.concatenate([np.zeros((1, size), np.int64), np.cumsum(table, axis=0)])
         rows.append(until[np.searchsorted(bounds, end)] - until[np.searchsorted(bounds, start)])
     return np.concatenate(rows) if rows else np.zeros((0, size), np.int64)
 
 
-def summed(groups: npt.NDArray[np.int64], lengths: Times, size: int) -> npt.NDArray[np.int64]:
+def summed(groups: npt.NDArray[np.integer[Any]], lengths: Times, size: int) -> npt.NDArray[np.int64]:
     """Return the sum of the lengths of each group, 0 to `size` - 1, exactly."""
     if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
         return np.bincount(groups, weights=lengths, minlength=size).astype(np.int64)

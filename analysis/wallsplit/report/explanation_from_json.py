@@ -80,7 +80,9 @@ def explained(trace: Value, ledgers: Sequence[Ledger]) -> Explained | None:
 
 
 def _gaps(value: Value) -> IdleGaps:
-    histogram = tuple(decode(GapClass, {**one, "name": one["class"]}, "idle_gaps") for one in value["histogram"])
+    histogram = tuple(
+        decode(GapClass, {**lengths, "name": lengths["class"]}, "idle_gaps") for lengths in value["histogram"]
+    )
     return IdleGaps(value["count"], value["total_ns"], histogram, tuple(_gap(gap) for gap in value["longest"]))
 
 

@@ -33,7 +33,7 @@ def document(
     return {
         "schema_version": SCHEMA_VERSION,
         "generator": {"name": "wallsplit", "version": __version__},
-        "traces": [_failure(one) if isinstance(one, Failure) else _trace(one) for one in outcomes],
+        "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
         "comparison": comparison,
         **({"ranks": ranks} if ranks else {}),
     }
@@ -125,18 +125,18 @@ def _ledger(ledger: Ledger, why: Explanation | None) -> dict[str, Any]:
 def _arithmetic(analysis: Analysis) -> dict[str, Any] | None:
     if analysis.arithmetic is None:
         return None
-    return {"ledgers": [_ledger_arithmetic(one) for one in analysis.arithmetic]}
+    return {"ledgers": [_ledger_arithmetic(arithmetic) for arithmetic in analysis.arithmetic]}
 
 
-def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
+def _ledger_arithmetic(arithmetic: LedgerArithmetic) -> dict[str, Any]:
     return {
-        "pid": one.pid,
-        "device": one.device,
-        "counted": one.counted,
-        "formula": one.formula,
-        "peak": asdict(one.peak) if one.peak else None,
-        "no_peak": one.no_peak,
-        "works": [_work(work) for work in one.works],
+        "pid": arithmetic.pid,
+        "device": arithmetic.device,
+        "counted": arithmetic.counted,
+        "formula": arithmetic.formula,
+        "peak": asdict(arithmetic.peak) if arithmetic.peak else None,
+        "no_peak": arithmetic.no_peak,
+        "works": [_work(work) for work in arithmetic.works],
     }
 
 

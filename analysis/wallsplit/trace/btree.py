@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wallsplit.errors import TraceError
+from wallsplit.ranks import distinct
 from wallsplit.trace.identify import SQLITE_MAGIC, page_size
 
 Bytes = NDArray[np.uint8]
@@ -93,7 +94,7 @@ class PageFile:
             children: list[Integers] = []
             counts: list[Integers] = []
             for block in self._blocks(level, buffer):
-                kinds = np.unique(block[:, 0])
+                kinds = distinct(block[:, 0])
                 if len(kinds) != 1 or kinds[0] not in (_INTERIOR, _LEAF):
                     raise self.corrupt("a table's tree holds a page of another kind")
                 counts.append(block[:, 3].astype(np.int64) << 8 | block[:, 4])
@@ -143,7 +144,7 @@ class PageFile:
     def _use(self, pages: Integers) -> None:
         if pages.min() < 1 or pages.max() > self.page_count:
             raise self.corrupt(f"a table needs pages beyond the {self.page_count} of the file")
-        if self._used[pages].any() or len(np.unique(pages)) != len(pages):
+        if self._used[pages].any() or len(distinct(pages)) != len(pages):
             raise self.corrupt("a page belongs to two places")
         self._used[pages] = True
 

@@ -17,6 +17,7 @@ from wallsplit.ledger.phases import MPI, PHASE_NAMES
 from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
 from wallsplit.ledger.timeline import booked
 from wallsplit.model import Names
+from wallsplit.ranks import distinct
 
 PAUSE_NS = 100_000
 """Shorter gaps lie within a train of launches."""
@@ -169,7 +170,7 @@ def _instant(account: int, position: int, phase: int, elsewhere: int, first: int
 
 def _waits(pieces: Pieces, names: Names) -> npt.NDArray[np.bool_]:
     at_host = np.flatnonzero((pieces.account == ACCOUNTS.index(HOST)) & (pieces.call != NONE))
-    waiting = [row for row in np.unique(pieces.call[at_host]).tolist() if os_class(names[row]) == WAIT]
+    waiting = [row for row in distinct(pieces.call[at_host]).tolist() if os_class(names[row]) == WAIT]
     result = np.zeros(len(pieces.account), np.bool_)
     result[at_host] = np.isin(pieces.call[at_host], waiting)
     return result

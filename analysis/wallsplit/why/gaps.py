@@ -146,11 +146,11 @@ def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours)
 
 def _ranges(ranges: NvtxRanges, activity: Activity, chosen: Intervals) -> pl.DataFrame:
     """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
-    starts, ends = np.sort(chosen.starts), np.sort(chosen.ends)
-    ending_after = np.searchsorted(ends, ranges["start"].to_numpy(), "right")
-    beginning_before = np.searchsorted(starts, ranges["end"].to_numpy(), "left")
-    overlap = pl.Series(ending_after < beginning_before)
-    return of_driving_threads(ranges.filter(overlap).filter(~pl.col("is_library")), activity)
+    starts, ends = np.append(np.sort(chosen.starts), np.iinfo(np.int64).max), np.sort(chosen.ends)
+    first = np.searchsorted(ends, ranges["start"].to_numpy(), "right")  # of the gaps that end after the range begins
+    overlap = np.flatnonzero(starts[first] < ranges["end"].to_numpy())
+    own = of_driving_threads(ranges[overlap].lazy(), activity)
+    return own.filter(~pl.col("is_library")).collect()
 
 
 def _range(ranges: pl.DataFrame, names: Names, start: int, end: int) -> str | None:

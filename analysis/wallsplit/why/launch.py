@@ -17,6 +17,7 @@ from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.rows import Rows
 from wallsplit.ledger.timeline import account_codes, clipped, mask, summed
+from wallsplit.ranks import ranked
 from wallsplit.schema import LAUNCH
 from wallsplit.why.spread import Spread, median, spread
 
@@ -167,15 +168,18 @@ class _Launches:
 
 
 def _launches(rows: Rows, calls: _Calls, window: Window) -> _Launches:
-    operations = rows.operations.filter(pl.col("kind") <= _GPU_WORK)
+    operations = rows.operations.lazy().filter(pl.col("kind") <= _GPU_WORK).select("number", "start").collect()
     first_operation = np.full(calls.size, _NEVER)
     in_turn = operations["number"].to_numpy()[::-1]  # by start: the last one written is the earliest
     first_operation[in_turn] = operations["start"].to_numpy()[::-1]
-    of_class = rows.calls.with_row_index("row").filter(pl.col("api_class") == "launch")
-    order = np.lexsort((of_class["end"].to_numpy(), of_class["start"].to_numpy()))
-    of_class = of_class[order].with_columns(pl.Series("is_first", _firsts(rows, of_class[order], calls.size)))
+    of_class = rows.calls.lazy().filter(pl.col("api_class") == "launch")
+    of_class = of_class.select("start", "end", "number", "booked_class", "is_driving").collect()
+    starts = of_class["start"].to_numpy()
+    if (starts[1:] <= starts[:-1]).any():
+        of_class = of_class.sort("start", "end", maintain_order=True)
     begun = first_operation[of_class["number"].to_numpy()]
-    counted = of_class.with_columns(pl.Series("first_operation", begun)).filter(
+    first = _firsts(rows, of_class, calls.size)
+    counted = of_class.with_columns(pl.Series("first_operation", begun), pl.Series("is_first", first)).filter(
         (pl.col("booked_class") != "graph_build") & (pl.col("first_operation") < _NEVER) & _begins_in(window)
     )
     columns = (counted[name].to_numpy() for name in ("start", "end", "first_operation", "is_first"))
@@ -203,7 +207,7 @@ def _launched(rows: Rows) -> Iterable[tuple[Numbers, Numbers]]:
     """Return, per kind of operation, the correlation numbers and what is launched: a kernel's name, a graph …"""
     yield rows.kernels["number"].to_numpy(), rows.kernels["name"].to_numpy()
     graphs = rows.replays["executable"].fill_null(-1).to_numpy()
-    yield rows.replays["number"].to_numpy(), np.unique(graphs, return_inverse=True)[1]
+    yield rows.replays["number"].to_numpy(), ranked(graphs)[1]
     is_set = (rows.memory_ops["operation"] == "[CUDA memset]").to_numpy()  # graph nodes, for which a launch is to blame
     yield rows.memory_ops["number"].to_numpy(), is_set.astype(np.int64)
 
@@ -258,7 +262,7 @@ def _backpressure(pending: Numbers, lengths: Times, usual: float) -> Backpressur
 
 
 def _small(kernels: pl.DataFrame, calls: _Calls, window: Window) -> SmallKernels:
-    begun = kernels.filter(_begins_in(window))
+    begun = kernels.lazy().filter(_begins_in(window)).select("start", "end", "number", "is_node").collect()
     lengths = (begun["end"] - begun["start"]).to_numpy()
     call = calls.longest[begun["number"].to_numpy()]
     launched = (call > _NO_CALL) & ~begun["is_node"].to_numpy()

@@ -11,6 +11,7 @@ import polars as pl
 from wallsplit import units
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.explanation import Explained, Explanation
+from wallsplit.diagnosis.remedies import remedy
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import WAIT
 from wallsplit.ledger.phases import MPI
@@ -63,6 +64,23 @@ def because(case: Case) -> str:
         return said
     few = f"{units.count(held.count)} of the {units.count(held.of_count)} calls of {shorten(held.name)}"
     return f"{said} {few} hold {units.ns(held.held_ns)} of that, most of it: a few stalls, not the usual cost."
+
+
+def without_findings(label: str, ledger: Ledger, why: Explanation) -> str:
+    """Return why nothing is concluded of a ledger, and what to do."""
+    diagnosis = why.diagnosis
+    done = remedy("failed_calls" if diagnosis.failed else diagnosis.primary, diagnosis.framework)
+    if diagnosis.failed:
+        failed = f"{shorten(diagnosis.failed.call)} failed: {in_words(diagnosis.failed.code)}"
+        return f"{label}: no GPU work was recorded, and {failed}. What to do: {done}."
+    if diagnosis.primary == "abstain" and ledger.launch_coverage is not None and ledger.device is not None:
+        share = units.ratio(ledger.launch_coverage)
+        reason = f"only {share} of the launches have GPU rows, so idle time may be work that was not recorded"
+    elif diagnosis.primary == "abstain":
+        reason = "work was launched, but no GPU work was recorded"
+    else:
+        reason = TITLES[diagnosis.primary]
+    return f"{label}: {reason}. What to do: {done}."
 
 
 def _many(count: float, thing: str) -> str:
@@ -228,9 +246,11 @@ def _small_grids(case: Case) -> str:
     if use is None or use.sm_coverage_while_active is None:
         return f"Kernels leave multiprocessors (SMs) without work for {case.in_scope}."
     covered = f"{units.fine_ratio(use.sm_coverage_while_active)} of the {use.sm_count} multiprocessors (SMs)"
+    scope = case.why.diagnosis.scope
+    runs = units.ratio(scope.causes["work"] / scope.size_ns) if scope else units.ratio(use.kernel_active_ratio)
     return (
-        f"A kernel runs {units.ratio(use.kernel_active_ratio)} of the window, on {covered} on average, by the kernels' "
-        f"grids. What the others could do in that time: {case.in_scope}."
+        f"A kernel runs {runs} of {scope_name(case.why)}, on {covered} on average, by the kernels' grids. What the "
+        f"others could do in that time: {case.in_scope}."
     )
 
 

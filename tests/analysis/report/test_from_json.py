@@ -25,8 +25,8 @@ def saved(analysis: Analysis) -> str:
     return text(document([analysis]))
 
 
-NOT_WRITTEN = (".explained.memory_over_time", ".steps.accounts")
-"""Of what explains the ledgers: memory at every instant, and the accounts of every step."""
+NOT_WRITTEN = (".explained.memory_over_time", ".steps.accounts", "].course")
+"""Of what explains the ledgers: memory at every instant, the accounts of every step, strips over time."""
 
 
 def as_written(analysis: Analysis) -> Analysis:

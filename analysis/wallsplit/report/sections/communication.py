@@ -14,7 +14,7 @@ _COLUMNS = (
     Column("hidden", "ns"),
     Column("exposed", "ns"),
     Column("exposed, of window", "ratio"),
-    Column("of it waiting for later ranks", "ns", "not known"),
+    Column("in all, waiting for later ranks", "ns", "not known"),
 )
 NAMED = 3
 

@@ -6,7 +6,7 @@ from wallsplit.diagnosis.diagnosis import PhaseOfRun
 from wallsplit.diagnosis.remedies import remedy
 from wallsplit.report.document import AtMost, Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.explained import Subject, facts, left_out, shown, subjects
-from wallsplit.words.findings import TITLES, Case, because, scope_name
+from wallsplit.words.findings import TITLES, Case, because, scope_name, without_findings
 
 _COLUMNS = (
     Column("finding", brief=True),
@@ -33,7 +33,7 @@ def findings(analysis: Analysis, _top: int) -> Section | None:
 def _of(subject: Subject) -> list[Block]:
     diagnosis = subject.why.diagnosis
     if diagnosis.primary in ("abstain", "no_cuda", "no_gpu_use"):
-        return [Paragraph(_without(subject), essential=True)]
+        return [Paragraph(without_findings(subject.label, subject.ledger, subject.why), essential=True)]
     rows: list[tuple[Cell, ...]] = []
     for finding in diagnosis.findings:
         won = (
@@ -46,13 +46,6 @@ def _of(subject: Subject) -> list[Block]:
     caption = f"Findings on {subject.label}, in {scope_name(subject.why)}"
     table = Table(caption, _COLUMNS, tuple(rows), len(rows), essential=True)
     return [table, *([_phases(subject, diagnosis.phases_of_run)] if diagnosis.phases_of_run else [])]
-
-
-def _without(subject: Subject) -> str:
-    """Return why there are no findings."""
-    diagnosis = subject.why.diagnosis
-    said = f"{subject.label}: {TITLES[diagnosis.primary]}; {diagnosis.evidence}."
-    return f"{said} What to do: {remedy(diagnosis.primary, diagnosis.framework)}."
 
 
 def _phases(subject: Subject, phases: tuple[PhaseOfRun, ...]) -> Table:

@@ -9,6 +9,7 @@ import numpy as np
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import PhaseRule, phase_of, words
 from wallsplit.model.names import Names
+from wallsplit.ranks import in_order, ranked
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.ranges import LAYER, OwnRanges, shapes
 from wallsplit.why.steps.units import Ints
@@ -73,16 +74,16 @@ def _groups(
     """Yield the wanted ranges by thread and words, at least MIN_STEPS in a group, in the order of first occurrence."""
     numbers: dict[str, int] = {}
     labels = [numbers.setdefault(words(text), len(numbers)) if is_wanted(text) else -1 for text in texts]
-    label = np.array(labels, np.int64)[shape]
-    wanted = ranges.of(np.flatnonzero(label >= 0))
-    key = np.unique(wanted.thread, return_inverse=True)[1] * len(numbers) + label[label >= 0]
-    _, first, group, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    by_group = np.split(np.lexsort((wanted.end, wanted.start, group)), np.cumsum(count)[:-1])
+    label = np.array([*labels, -1], np.int64)[shape]  # by row of names; the last for those of no range
+    wanted = ranges.of(np.flatnonzero((label >= 0)[ranges.text]))
+    key, group = ranked(ranked(wanted.thread)[1] * len(numbers) + label[wanted.text])
+    rows = np.split(in_order(group, len(key)), np.cumsum(np.bincount(group, minlength=len(key)))[:-1])
     text = list(numbers)
-    for i in np.argsort(first).tolist():
-        if count[i] >= MIN_STEPS:
-            mine = wanted.of(by_group[i])
-            yield NamedSteps(text[int(key[first[i]]) % len(numbers)], int(mine.thread[0]), mine.start, mine.end)
+    for i in sorted(range(len(key)), key=lambda i: int(rows[i][0])):
+        if len(rows[i]) >= MIN_STEPS:
+            mine = wanted.of(rows[i])
+            mine = mine.of(np.lexsort((mine.end, mine.start)))
+            yield NamedSteps(text[int(key[i]) % len(numbers)], int(mine.thread[0]), mine.start, mine.end)
 
 
 def _phases_in_turns(

@@ -4,11 +4,13 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from wallsplit.intervals import Times
 from wallsplit.model import Model
 from wallsplit.model.names import Names
+from wallsplit.ranks import distinct
 from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.units import Ints
 
@@ -24,7 +26,7 @@ class OwnRanges:
     start: Times
     end: Times
     thread: Ints
-    text: Ints
+    text: npt.NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -35,37 +37,36 @@ class OwnRanges:
 
     def on(self, threads: Ints) -> "OwnRanges":
         """Return the ranges on some threads."""
-        return self.of(np.flatnonzero(np.isin(self.thread, threads)))
+        there = np.isin(self.thread, threads)
+        return self if there.all() else self.of(np.flatnonzero(there))
 
 
 def own_ranges(model: Model, pid: int) -> OwnRanges:
     """Return the ranges that a process opened itself."""
-    frame = model.nvtx.filter(pl.col("pid") == pid, ~pl.col("is_library"))
-    columns = (frame[column].cast(pl.Int64).to_numpy() for column in ("start", "end", "thread", "text"))
-    return OwnRanges(*columns)
+    own = model.nvtx.lazy().filter(pl.col("pid") == pid, ~pl.col("is_library"))
+    frame = own.select("start", "end", "thread", "text").collect()
+    return OwnRanges(*(column.to_numpy() for column in frame.get_columns()))
 
 
 def shapes(ranges: OwnRanges, names: Names) -> tuple[Ints, list[str]]:
-    """Return the distinct texts of ranges with 0 for each number in them, and which of these each range has.
+    """Return (shape of each row of names, shapes): the texts of ranges with 0 for each number in them; -1: no range's.
 
     Ranges are numbered by step as often as not: a million texts may be a handful of names.
     """
-    distinct, row = np.unique(ranges.text, return_inverse=True)
-    texts = names.text(pl.Series(distinct, dtype=pl.Int64)).str.replace_all(r"[0-9]+", "0")
-    shape = texts.unique(maintain_order=True)
-    place = (
-        texts.replace_strict(shape, np.arange(len(shape)), return_dtype=pl.Int64)
-        if len(shape)
-        else texts.cast(pl.Int64)
-    )
-    return place.to_numpy()[row], shape.to_list()
+    rows = distinct(ranges.text)
+    texts = pl.DataFrame({"shape": names.text(pl.Series(rows)).str.replace_all(r"[0-9]+", "0")})
+    shape = texts.unique(maintain_order=True).with_row_index("place")
+    place = np.full(len(names.texts), -1)
+    place[rows] = texts.join(shape, on="shape", how="left", maintain_order="left")["place"].to_numpy()
+    return place, shape["shape"].to_list()
 
 
 def layer_marks(ranges: OwnRanges, names: Names) -> LayerMarks:
     """Return where ranges begin that are named like a layer of a network."""
-    distinct, row = np.unique(ranges.text, return_inverse=True)
-    number = names.text(pl.Series(distinct, dtype=pl.Int64)).str.extract(_LAYER, 1).str.strip_chars_start("0")
-    layer = number.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()[row]
-    rows = np.flatnonzero(layer)
+    used = distinct(ranges.text)
+    number = names.text(pl.Series(used)).str.extract(_LAYER, 1).str.strip_chars_start("0")
+    layer = np.zeros(len(names.texts), np.int64)
+    layer[used] = number.rank("dense").fill_null(0).to_numpy()
+    rows = np.flatnonzero((layer > 0)[ranges.text])
     rows = rows[np.argsort(ranges.start[rows], kind="stable")]
-    return LayerMarks(ranges.start[rows], layer[rows])
+    return LayerMarks(ranges.start[rows], layer[ranges.text[rows]])

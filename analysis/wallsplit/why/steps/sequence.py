@@ -15,6 +15,7 @@ from wallsplit.ledger.phases import words
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model
 from wallsplit.model.names import Names
+from wallsplit.ranks import ranked
 from wallsplit.schema import MEMORY_OPERATIONS
 from wallsplit.why.steps.ranges import OwnRanges, shapes
 from wallsplit.why.steps.units import COPY, GRAPH, HOST_COPY, KERNEL, SYNC, Ints, Units
@@ -54,12 +55,11 @@ def launch_sequence(model: Model, rows: Rows) -> Units:
 
 def range_sequence(ranges: OwnRanges, names: Names) -> Units:
     """Return the ranges of the thread with most of them as units: the launch sequence of a run without a GPU."""
-    threads, counts = np.unique(ranges.thread, return_counts=True)
-    mine = ranges.of(np.flatnonzero(ranges.thread == threads[np.argmax(counts)]))
+    threads, of_range = ranked(ranges.thread)
+    mine = ranges.of(np.flatnonzero(of_range == np.argmax(np.bincount(of_range, minlength=len(threads)))))
     shape, texts = shapes(mine, names)
-    token = np.unique([words(text) for text in texts], return_inverse=True)[1][shape]
-    distinct, row = np.unique(mine.text, return_inverse=True)
-    by_text = names.text(pl.Series(distinct)).rank("dense").to_numpy()[row]
+    token = pl.Series([words(text) for text in texts]).rank("dense").to_numpy().astype(np.int64)[shape[mine.text]] - 1
+    by_text = names.places.to_numpy()[mine.text]
     order = np.lexsort((by_text, mine.end, mine.start))
     start, end = mine.start[order], mine.end[order]
     return Units(token[order], np.full(len(order), KERNEL, np.uint8), start, end, start, end)
@@ -112,9 +112,11 @@ def _operations(rows: Rows) -> _Operations:
 def _one_per_graph(number: npt.NDArray[np.int32], is_node: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Return (operations, nodes): one operation per unit, the first of a graph's, and how many nodes it stands for."""
     nodes = np.flatnonzero(is_node)
-    _, first, count = np.unique(number[nodes], return_index=True, return_counts=True)
+    numbers, graph = ranked(number[nodes])
+    first = np.empty(len(numbers), np.int64)
+    first[graph[::-1]] = nodes[::-1]  # of equal numbers the last one stays: the first node
     stands_for = np.zeros(len(number), np.int64)
-    stands_for[nodes[first]] = count
+    stands_for[first] = np.bincount(graph, minlength=len(numbers))
     kept = np.flatnonzero(~is_node | (stands_for > 0))
     return kept, stands_for[kept]
 
@@ -134,14 +136,9 @@ def _tokens(operations: _Operations, rows: Rows, first: Ints, nodes: Ints) -> In
     executable = pl.when(pl.col("executable") != 0).then("executable").otherwise("graph").fill_null(0)
     graphs = rows.replays.select(executable).to_series().to_numpy()[row[kind == _REPLAY]]
     beyond = names + len(MEMORY_OPERATIONS)
-    token[kind == _REPLAY] = beyond + _ranks(graphs)
-    token[is_node] = beyond + len(graphs) + _ranks(token[is_node] * (len(operations.row) + 1) + nodes[is_node])
-    return _ranks(token)
-
-
-def _ranks(values: Ints) -> Ints:
-    """Return a number for each value: equal for equal ones, from 0 on without a gap."""
-    return np.unique(values, return_inverse=True)[1]
+    token[kind == _REPLAY] = beyond + ranked(graphs)[1]
+    token[is_node] = beyond + len(graphs) + ranked(token[is_node] * (len(operations.row) + 1) + nodes[is_node])[1]
+    return ranked(token)[1]
 
 
 def _waits(calls: pl.DataFrame, names: Names, token: int) -> Units:

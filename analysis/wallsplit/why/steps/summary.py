@@ -12,6 +12,7 @@ from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASES, PhaseRule
 from wallsplit.ledger.timeline import accounts_between
 from wallsplit.model import Model
+from wallsplit.ranks import in_order, ranked
 from wallsplit.schema import STEP_ACCOUNTS, STEP_ROWS, StepAccounts, StepRows, conform, empty
 from wallsplit.why.steps.figures import StepKind, step_kind, warm_up
 from wallsplit.why.steps.find import FoundSteps, find
@@ -123,10 +124,10 @@ def steps(
 
 def _kinds(found: FoundSteps) -> tuple[list[int], list[Ints]]:
     """Return the kinds and the steps of each, the most frequent first; of equally frequent ones, the earlier."""
-    kinds, first, count = np.unique(found.kind, return_index=True, return_counts=True)
-    by_kind = np.split(np.argsort(found.kind, kind="stable"), np.cumsum(count)[:-1])
-    order = np.lexsort((first, -count)).tolist()
-    return kinds[order].tolist(), [by_kind[i] for i in order]
+    kinds, place = ranked(found.kind)
+    by_kind = np.split(in_order(place, len(kinds)), np.cumsum(np.bincount(place))[:-1])
+    order = sorted(range(len(kinds)), key=lambda kind: (-len(by_kind[kind]), int(by_kind[kind][0])))
+    return kinds[order].tolist(), [by_kind[kind] for kind in order]
 
 
 def _accounts(activity: Activity, found: FoundSteps) -> Ints:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.intervals import Times
+from wallsplit.ranks import ranked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.uint8]
@@ -69,8 +70,8 @@ def work(units: Units, first: int, last: int) -> dict[int, int]:
     """Return how often each kernel occurs in the units `first` to `last` (excluded); graphs count as alike, as -1."""
     body = units.part(first, last)
     tokens = np.where(body.kind == GRAPH, -1, body.token)[body.is_work]
-    numbers, counts = np.unique(tokens, return_counts=True)
-    return dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+    numbers, place = ranked(tokens)
+    return dict(zip(numbers.tolist(), np.bincount(place, minlength=len(numbers)).tolist(), strict=True))
 
 
 def shared(one: dict[int, int], other: dict[int, int]) -> int:

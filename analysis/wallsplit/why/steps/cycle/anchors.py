@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wallsplit.ranks import in_order, ranked
 from wallsplit.why.steps.cycle.tokens import Tokens, spans
 from wallsplit.why.steps.units import SYNC, Ints
 
@@ -51,14 +52,13 @@ def anchors(tokens: Tokens) -> Anchors:
     cuts = 0
     for width in WIDTHS:
         half = every[-1] if every else None
-        code = tokens.numbers if half is None else _joined(half, width)
-        order = np.argsort(code, kind="stable")
-        is_new = np.append(True, np.diff(code[order]) != 0)
-        begins = np.flatnonzero(is_new)
-        order += width - 1
-        count, first = np.diff(np.append(begins, len(order))), order[begins]
+        grams, of_place = ranked(tokens.numbers if half is None else _joined(half, width))
+        order = in_order(of_place, len(grams)) + width - 1
+        count = np.bincount(of_place, minlength=len(grams))
+        begins = np.cumsum(count) - count
+        first = order[begins]
         rank = np.zeros(len(tokens), np.int64)
-        rank[order] = np.cumsum(is_new) - 1
+        rank[width - 1 :] = of_place
         cut = np.full(len(count), -1)
         if half is not None:
             like = half.rank[first]

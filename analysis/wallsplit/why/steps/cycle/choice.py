@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.cuts import WIDER_COST, Floats, blocks, cut
 from wallsplit.why.steps.cycle.kinds import tolerance
@@ -31,10 +32,11 @@ def candidates(tokens: Tokens, anchors: Anchors) -> list[Level]:
     if not len(rows):
         return []
     order = np.lexsort((anchors.first[rows], cost, anchors.count[rows]))
-    _, one_each = np.unique(anchors.count[rows][order], return_index=True)
-    best = order[one_each]
-    _, met = np.unique(anchors.count[rows], return_index=True)  # ties keep the order in which the counts are met
-    best = best[np.argsort(met)]
+    count = anchors.count[rows][order]
+    best = order[np.append(True, count[1:] != count[:-1])]
+    met = np.full(int(count[-1]) + 1, len(rows))  # ties keep the order in which the counts are met
+    np.minimum.at(met, count, order)
+    best = best[np.argsort(met[anchors.count[rows[best]]])]
     rows, cost = rows[best], cost[best]
     first = anchors.first[rows]
     chosen = np.lexsort((first, cost))[:CHEAPEST]
@@ -89,7 +91,7 @@ def _is_coarser(other: Level, level: Level) -> bool:
 
 def _priced(tokens: Tokens, anchors: Anchors, rows: Ints) -> tuple[Floats, Ints]:
     """Return (cost, complete segments) of the cuts that some anchors make."""
-    cuts, row_of_cut = np.unique(anchors.cut[rows], return_inverse=True)
+    cuts, row_of_cut = ranked(anchors.cut[rows])
     cost, complete = np.zeros(len(cuts)), np.zeros(len(cuts), np.int64)
     for some, places, offsets in blocks(anchors, cuts):
         made = cut(tokens, places, offsets)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.tokens import Hashes, Tokens, choice_bits, splitmix64
 from wallsplit.why.steps.units import Ints
@@ -114,15 +115,12 @@ def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets) - 1)
     hash_, length = tokens.hashes[end] - tokens.hashes[begin], end - begin
     key = splitmix64(splitmix64(hash_ + length.astype(np.uint64)) + owner.astype(np.uint64))
-    order = np.argsort(key)
-    is_new = np.append(True, np.diff(key[order]) != 0)[: len(order)]
-    groups = np.flatnonzero(is_new)
-    between = np.empty(len(order), np.int64)
-    between[order] = np.cumsum(is_new) - 1
-    some = order[groups]
-    count = np.diff(np.append(groups, len(order)))
-    sample = np.minimum.reduceat(begin[order], groups)
-    return Bodies(owner[some], count, length[some], sample, hash_[some]), between
+    bodies, between = ranked(key)
+    some = np.empty(len(bodies), np.int64)
+    some[between[::-1]] = np.arange(len(between))[::-1]  # of equal bodies the last one stays: the first
+    return Bodies(
+        owner[some], np.bincount(between, minlength=len(some)), length[some], begin[some], hash_[some]
+    ), between
 
 
 def _standing(tokens: Tokens, bodies: Bodies, rows: Ints, at: Ints) -> Ints:

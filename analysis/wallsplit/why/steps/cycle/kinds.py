@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.tokens import Tokens, spans
 from wallsplit.why.steps.units import Ints
 
@@ -38,12 +39,8 @@ class Multisets:
         counts = ~tokens.is_exchange[place]
         vocabulary = int(tokens.numbers.max()) + 1
         key = body[counts] * vocabulary + tokens.numbers[place[counts]]
-        if len(start) * vocabulary <= len(key):  # a place for each is cheaper than sorting
-            every = np.bincount(key)
-            key = np.flatnonzero(every)
-            count = every[key]
-        else:
-            key, count = np.unique(key, return_counts=True)
+        key, place = ranked(key)
+        count = np.bincount(place, minlength=len(key))
         body, token = key // vocabulary, key % vocabulary
         return cls(body, token, count, np.bincount(body, count, len(start)).astype(np.int64))
 
@@ -75,7 +72,7 @@ def gathered(tokens: Tokens, start: Ints, length: Ints) -> Kinds:
     founder, difference = np.arange(len(start)), np.zeros(len(start), np.int64)
     if looked_at > 1:
         founder[:looked_at], difference[:looked_at] = _nearest(tokens, start[:looked_at], length[:looked_at])
-    founders, of_body = np.unique(founder, return_inverse=True)
+    founders, of_body = ranked(founder)
     return Kinds(of_body, founders, difference)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wallsplit.intervals import Times
+from wallsplit.ranks import distinct, ranked
 from wallsplit.why.steps.cycle.levels import Level
 from wallsplit.why.steps.units import Ints, Units
 
@@ -31,9 +32,8 @@ def layer_share(units: Units, level: Level, marks: LayerMarks) -> float:
     edges = host[level.bounds[: level.complete + 1]]
     inside = (marks.start >= edges[0]) & (marks.start < edges[-1])
     turn = np.searchsorted(edges, marks.start[inside], side="right") - 1
-    layer, number = np.unique(marks.layer[inside], return_inverse=True)
+    layer, number = ranked(marks.layer[inside])
     if len(layer) < LAYERS_KNOWN:
         return 0.0
-    distinct = np.unique(turn * len(layer) + number)
-    layers = np.bincount(distinct // len(layer), minlength=level.complete)
+    layers = np.bincount(distinct(turn * len(layer) + number) // len(layer), minlength=level.complete)
     return int(((layers >= 1) & (layers <= max(1, len(layer) // 2))).sum()) / level.complete

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.cuts import WIDER_COST, Cuts, blocks, cut, description
 from wallsplit.why.steps.cycle.kinds import BODIES, Kinds, gathered, is_like
@@ -82,13 +83,13 @@ def levels(tokens: Tokens, anchors: Anchors, rows: Ints, untold: Sequence[bool] 
     In those that are `untold`, by default none, a last turn cut short is a turn of no kind, -1.
     """
     is_untold = np.zeros(len(rows), np.bool_) if untold is None else np.array(untold, np.bool_)
-    cuts, cut_of_row = np.unique(anchors.cut[rows], return_inverse=True)
+    cuts, cut_of_row = ranked(anchors.cut[rows])
     cheapest: dict[tuple[int, bool], Level] = {}
     for some, places, offsets in blocks(anchors, cuts):
         for entry, segments in zip(
             some.tolist(), _segments(cut(tokens, places, offsets), places, offsets), strict=True
         ):
-            for last_is_untold in np.unique(is_untold[cut_of_row == entry]).tolist():
+            for last_is_untold in sorted(set(is_untold[cut_of_row == entry].tolist())):
                 cheapest[entry, last_is_untold] = _level(tokens, segments, is_untold=last_is_untold)
     keys = zip(cut_of_row.tolist(), is_untold.tolist(), strict=True)
     return [_anchored(cheapest[key], anchors, row) for row, key in zip(rows.tolist(), keys, strict=True)]

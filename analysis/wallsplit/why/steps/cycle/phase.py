@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.cycle.cuts import blocks, cut
 from wallsplit.why.steps.cycle.cutting import Cutting
@@ -38,7 +39,7 @@ def begun(units: Units, cutting: Cutting, level: Level) -> Level:
 
 def _turns(units: Units, cutting: Cutting, rows: Ints) -> tuple[Ints, Ints]:
     """Return (complete segments, median host pause before a segment in ns) of the cuts that some anchors make."""
-    cuts, row_of_cut = np.unique(cutting.anchors.cut[rows], return_inverse=True)
+    cuts, row_of_cut = ranked(cutting.anchors.cut[rows])
     complete, pause = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64)
     pauses = units.host[1:] - units.returned[:-1]  # before each unit but the first
     by_length = np.argsort(pauses, kind="stable")

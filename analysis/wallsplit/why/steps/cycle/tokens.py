@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.ranks import distinct, ranked
 from wallsplit.why.steps.units import Codes, Ints, Units
 
 Hashes = npt.NDArray[np.uint64]
@@ -44,7 +45,7 @@ class Tokens:
     @cached_property
     def bits(self) -> float:
         """Return what one token costs to write down, in bits."""
-        return math.log2(len(np.unique(self.numbers)) + 1)
+        return math.log2(len(distinct(self.numbers)) + 1)
 
 
 def splitmix64(x: Hashes) -> Hashes:
@@ -72,6 +73,6 @@ def choice_bits(counts: Ints, group: Ints, groups: int) -> npt.NDArray[np.float6
     last bit. That is also why the logarithm is the C library's, not NumPy's, whose last bit depends on the processor.
     """
     whole = np.bincount(group, counts, groups)
-    ratios, row = np.unique(whole[group] / counts, return_inverse=True)
+    ratios, row = ranked(whole[group] / counts)
     logarithms = np.array([math.log2(ratio) for ratio in ratios.tolist()])
     return np.bincount(group, counts * logarithms[row], groups).astype(np.float64)
