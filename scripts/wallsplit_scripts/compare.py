@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import click
 
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say
+from wallsplit_scripts.messages import say, tell
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compare(
             _ranks(sides, window, top, nsys, as_json=as_json, folder=folder, force=force)
             return 0
         named = named_paths(sides)
-        found = _measured([path for paths in named.values() for path in paths], checked(per), window, nsys)
+        found = measured_traces([path for paths in named.values() for path in paths], checked(per), window, nsys)
         traces = iter(found)
         comparison = comparison_of(
             {label: [next(traces) for _ in paths] for label, paths in named.items()},
@@ -128,7 +128,7 @@ def compare(
     return 0
 
 
-def _measured(paths: Sequence[Path], per: str, window: str | None, nsys: str | None) -> "list[Measured]":
+def measured_traces(paths: Sequence[Path], per: str, window: str | None, nsys: str | None) -> "list[Measured]":
     """Return every trace measured; a trace named twice is read once."""
     distinct = list(dict.fromkeys(paths))
     found = dict(zip(distinct, _all(distinct, partial(_measured_one, per=per, window=window, nsys=nsys)), strict=True))
@@ -206,7 +206,7 @@ def _write_comment(comparison: "Comparison", top: int, target: str, *, force: bo
 
     comment = pull_request(comparison, top)
     if target == STDOUT:
-        click.echo(comment, nl=False)
+        tell(comment)
     else:
         path = Path(target)
         write([File(path.name, comment.encode(), MARK.encode())], path.parent, force=force)
@@ -267,4 +267,4 @@ def _write(report: "Report", stem: str, folder: Path | None, *, force: bool, is_
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(terminal(report, console))
         for path in paths[:1]:
-            click.echo(f"Report: {visible(str(path))}")
+            tell(f"Report: {visible(str(path))}\n")
