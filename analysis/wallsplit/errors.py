@@ -42,6 +42,10 @@ class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
 
 
+class ComparisonError(WallsplitError):
+    """Traces cannot be compared as asked."""
+
+
 class SavedAnalysisError(WallsplitError):
     """What should be a saved analysis is none that can be read."""
 
