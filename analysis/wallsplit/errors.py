@@ -22,6 +22,10 @@ class ReportError(WallsplitError):
     """A report cannot be written where it was asked for."""
 
 
+class SectionError(WallsplitError):
+    """The report has no section of the name that the user asked for."""
+
+
 class ManifestError(WallsplitError):
     """A run manifest is malformed."""
 
