@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from wallsplit import units
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Scalar
+from wallsplit_scripts import children
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.study_plan import recorded
 from wallsplit_scripts.supervise import supervise
@@ -107,8 +107,9 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
     settings = (f"--set={key}={text}" for key, text in cell.settings.items())
     with tempfile.TemporaryDirectory(prefix="wallsplit-") as folder, tempfile.TemporaryFile() as output:
         result = Path(folder) / "run.json"
-        argv = (sys.executable, "-m", "wallsplit_workloads", cell.workload, *settings, "--result", str(result))
-        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output)
+        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result))
+        environment = children.environment()
+        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
         if ended.interrupted_by is not None:
             raise Interrupted(ended.interrupted_by)
         if ended.timed_out:

@@ -55,32 +55,56 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
-def candidates(option: str | None, environment_value: str | None, project: Path) -> tuple[str, ...]:
-    """Return where an nsys may be, the first that exists wins; a place asked for by name is the only one."""
-    asked = option or environment_value
-    return (asked,) if asked else (str(project / ".nsys" / "usr" / "bin" / "nsys"), "nsys")
+def candidates(option: str | None, environment_value: str | None, checkout: Path | None) -> tuple[tuple[str, str], ...]:
+    """Return (where an nsys may be, who says so), the first that exists wins; a place asked for is the only one."""
+    if option:
+        return ((option, "as --nsys says"),)
+    if environment_value:
+        return ((environment_value, "as $WALLSPLIT_NSYS says"),)
+    own = ((str(checkout / ".nsys" / "usr" / "bin" / "nsys"), "the checkout's own"),) if checkout else ()
+    return (*own, ("nsys", "the first on PATH"))
 
 
-def locate(option: str | None = None) -> Path:
-    """Return the nsys to use: `--nsys`, else $WALLSPLIT_NSYS, else the project's own, else the one on PATH.
+def choose(option: str | None = None) -> tuple[Path, str]:
+    """Return the nsys to use and why this one: `--nsys`, else $WALLSPLIT_NSYS, else the checkout's, else PATH's first.
+
+    Never one of the current folder, which may hold what somebody else wrote.
 
     Raises:
         CaptureError: there is none.
     """
     asked = os.environ.get("WALLSPLIT_NSYS")
-    for candidate in candidates(option, asked, project_folder()):
-        if found := shutil.which(candidate):
-            return Path(found)
+    for candidate, why in candidates(option, asked, checkout()):
+        if found := _program(candidate):
+            return found, why
     if option or asked:
         where = "--nsys" if option else "WALLSPLIT_NSYS"
         raise CaptureError(f"{option or asked}: no nsys that can be run, as {where} says; {HOW_TO_GET}")
-    raise CaptureError(f"no nsys found, neither in the project's .nsys folder nor on PATH; {HOW_TO_GET}")
+    raise CaptureError(f"no nsys found, neither in .nsys of a checkout nor on PATH; {HOW_TO_GET}")
 
 
-def project_folder() -> Path:
-    """Return the checkout this program runs from, else the current folder."""
+def locate(option: str | None = None) -> Path:
+    """Return the nsys to use.
+
+    Raises:
+        CaptureError: there is none.
+    """
+    return choose(option)[0]
+
+
+def checkout() -> Path | None:
+    """Return the source tree this program runs from; None where it is installed."""
     root = Path(__file__).resolve().parents[2]
-    return root if (root / "pyproject.toml").is_file() else Path.cwd()
+    own = root / "scripts" / "wallsplit_scripts" / "nsys.py"
+    return root if own == Path(__file__).resolve() and (root / "pyproject.toml").is_file() else None
+
+
+def _program(candidate: str) -> Path | None:
+    """Return the program at a path, or of a name on PATH, of which only absolute folders count."""
+    folders = os.pathsep.join(folder for folder in os.get_exec_path() if Path(folder).is_absolute())
+    found = shutil.which(candidate, path=folders)
+    by_name = Path(candidate).name == candidate
+    return None if found is None or (by_name and not Path(found).is_absolute()) else Path(found)
 
 
 def find(option: str | None = None) -> Nsys:
@@ -160,7 +184,12 @@ def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
 
 
 def capture(
-    nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str], limit_s: float | None = None
+    nsys: Nsys,
+    options: CaptureOptions,
+    report: Path,
+    program: Sequence[str],
+    limit_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ended:
     """Return how the program ended under `nsys profile`; the report exists, also if the program failed or was stopped.
 
@@ -171,8 +200,8 @@ def capture(
         CaptureError: nsys cannot be run, or left no report.
     """
     with tempfile.TemporaryDirectory(prefix="wallsplit-", ignore_cleanup_errors=True) as scratch:
-        environment = os.environ | {"TMPDIR": scratch}
-        ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=environment)
+        own = {**(os.environ if environment is None else environment), "TMPDIR": scratch}
+        ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=own)
     if report.is_file() and report.stat().st_size > 0:
         return ended
     if ended.interrupted_by is not None:

@@ -4,7 +4,7 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -34,6 +34,7 @@ class Program:
     argv: tuple[str, ...]  # RESULT in it stands for the file a workload leaves its manifest in
     workload: str | None = None  # None: a user's own command
     device: Literal["cpu", "gpu"] | None = None
+    environment: Mapping[str, str] | None = None  # None: this process's
 
     def command(self, result: Path) -> tuple[str, ...]:
         """Return the command line of one run."""
@@ -139,7 +140,8 @@ def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
     for earlier in (result, report, export):  # of the run before, which must not pass for this one's
         earlier.unlink(missing_ok=True)
     with nvml.Sampler(nvml.load()) as sampler:
-        ended = nsys.capture(plan.nsys, plan.options, report, program.command(result), plan.limit_s)
+        command = program.command(result)
+        ended = nsys.capture(plan.nsys, plan.options, report, command, plan.limit_s, program.environment)
     wall_ns = None
     if plan.baseline_runs and not program.workload and not ended.stopped:
         nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
@@ -151,7 +153,7 @@ def _run_plain(program: Program, plan: Plan, part: Path) -> Run:
     result = part / RESULT
     result.unlink(missing_ok=True)
     start = time.perf_counter_ns()
-    ended = supervise(program.command(result), limit_s=plan.limit_s)
+    ended = supervise(program.command(result), limit_s=plan.limit_s, environment=program.environment)
     return Run(ended, _own_manifest(result), time.perf_counter_ns() - start)
 
 
@@ -170,7 +172,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     if not export.is_file():
         nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
     own = run.own or _bare_manifest(program)
-    own = replace(own, git_commit=_git_commit(nsys.project_folder() if program.workload else Path.cwd()))
+    own = replace(own, git_commit=_git_commit(nsys.checkout() if program.workload else Path.cwd()))
     expected = sum(own.marks.values()) if own.marks else None
     capture = Capture(
         tool="nsys",
@@ -210,8 +212,10 @@ def _bare_manifest(program: Program) -> RunManifest:
     )
 
 
-def _git_commit(folder: Path) -> str | None:
+def _git_commit(folder: Path | None) -> str | None:
     """Return the commit the folder's checkout stands at; None where there is no git or no checkout."""
+    if folder is None:
+        return None
     try:
         asked = subprocess.run(
             ("git", "-C", str(folder), "rev-parse", "HEAD"), capture_output=True, text=True, timeout=10, check=False
