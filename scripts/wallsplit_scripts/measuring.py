@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from wallsplit import units
+from wallsplit.aside import private_folder
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Scalar
@@ -105,8 +106,8 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
         Interrupted: this process got a signal meanwhile; the run and all its processes are ended.
     """
     settings = (f"--set={key}={text}" for key, text in cell.settings.items())
-    with tempfile.TemporaryDirectory(prefix="wallsplit-") as folder, tempfile.TemporaryFile() as output:
-        result = Path(folder) / "run.json"
+    with private_folder(Path(tempfile.gettempdir()), "wallsplit") as folder, tempfile.TemporaryFile() as output:
+        result = folder / "run.json"
         argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result))
         environment = children.environment()
         ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
 from wallsplit_scripts.supervise import Ended, supervise
 
@@ -17,6 +18,7 @@ WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPT
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
+SAID_LIMIT_BYTES = 2**18  # the help of `nsys profile` is 40 kB
 LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reason for a missing report
 SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
@@ -172,7 +174,8 @@ def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
 def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str]) -> tuple[str, ...]:
     """Return the whole command line that runs the program and leaves its report."""
     output = str(report).replace("%", "%%")  # nsys expands %h, %p and %q{NAME} in it
-    flags = (*capture_flags(nsys, options), "--force-overwrite=true", f"--output={output}")
+    # --wait=primary: a daemon that the program leaves behind would keep nsys waiting for as long as it lives.
+    flags = (*capture_flags(nsys, options), "--wait=primary", "--force-overwrite=true", f"--output={output}")
     own_tmpdir = f"--env-var=TMPDIR={_tmpdir()}"  # the program's, while nsys itself is given another: see capture()
     return (str(nsys.path), "profile", *flags, own_tmpdir, *program)  # nsys takes no `--` before the program
 
@@ -199,8 +202,8 @@ def capture(
     Raises:
         CaptureError: nsys cannot be run, or left no report.
     """
-    with tempfile.TemporaryDirectory(prefix="wallsplit-", ignore_cleanup_errors=True) as scratch:
-        own = {**(os.environ if environment is None else environment), "TMPDIR": scratch}
+    with private_folder(Path(tempfile.gettempdir()), "wallsplit") as scratch:
+        own = {**(os.environ if environment is None else environment), "TMPDIR": str(scratch)}
         ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=own)
     if report.is_file() and report.stat().st_size > 0:
         return ended
@@ -220,12 +223,11 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
         CaptureError: nsys refuses the report (its message is passed on), hangs, or writes nothing; no space is left.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as folder:
-            part = Path(folder) / "export.sqlite"
+        with private_folder(target.parent, target.name) as folder:
+            part = folder / "export.sqlite"
             with tempfile.TemporaryFile() as output:
                 ended = _run(export_argv(path, report.absolute(), part), EXPORT_LIMIT_S, output)
-                output.seek(0)
-                said = output.read().decode(errors="replace")
+                said = _said(output)
             if ended.interrupted_by is not None:
                 raise KeyboardInterrupt
             if ended.timed_out:
@@ -246,14 +248,20 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
 def _ask(path: Path, *arguments: str) -> str:
     with tempfile.TemporaryFile() as output:
         ended = _run((str(path), *arguments), QUESTION_LIMIT_S, output)
-        output.seek(0)
-        said = output.read().decode(errors="replace")
+        said = _said(output)
     if ended.interrupted_by is not None:
         raise KeyboardInterrupt
     if ended.timed_out:
         question = " ".join(arguments)
         raise CaptureError(f"{path}: hangs, no answer to `{question}` in {QUESTION_LIMIT_S:g} s; choose with --nsys")
     return said
+
+
+def _said(output: IO[bytes]) -> str:
+    """Return what a program said, its end alone where that is more than any nsys has to say."""
+    length = output.seek(0, os.SEEK_END)
+    output.seek(max(0, length - SAID_LIMIT_BYTES))
+    return output.read().decode(errors="replace")
 
 
 def _tmpdir() -> str:

@@ -2,7 +2,6 @@
 
 import shlex
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import wallsplit
+from wallsplit.aside import only_folder
 from wallsplit.errors import CaptureError, ManifestError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
@@ -84,11 +84,14 @@ def record(program: Program, plan: Plan) -> int:
     """
     refuse_taken_names(plan)
     with _writing_aside(plan) as part:
+        refuse_taken_names(plan)  # by a run that ended between the two
         published: list[Path] = []
         try:
             profiled, plain = _run_all(program, plan, part)
             if profiled[-1].ended.interrupted_by is None:
                 _describe(program, plan, part, profiled, plain)
+            elif (part / "trace.nsys-rep").is_file():
+                _describe_interrupted(program, plan, part, profiled, plain)
         finally:
             published += _publish(part, plan)  # a report is kept also if its export fails
     return _outcome([*profiled, *plain], profiled[-1].ended, plan, published)
@@ -126,11 +129,15 @@ def refuse_taken_names(plan: Plan) -> None:
 
 @contextmanager
 def _writing_aside(plan: Plan) -> Iterator[Path]:
-    """Yield a folder beside the final names, private and gone at the end."""
+    """Yield a folder beside the final names, private and gone at the end; it keeps their names for this run."""
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{plan.name}.", suffix=".part", dir=plan.folder) as part:
-            yield Path(part).absolute()
+        with only_folder(plan.folder, plan.name) as part:
+            yield part.absolute()
+    except BlockingIOError as error:
+        raise CaptureError(
+            f"{plan.file('')}: another run of that name is being recorded there; choose another --name"
+        ) from error
     except OSError as error:
         raise CaptureError(f"{plan.folder}: cannot be written to ({error.strerror}); see --output-dir") from error
 
@@ -196,6 +203,17 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
         )
     _write(part / "trace.run.json", manifest.to_json(made))
     _tell_missing_ranges(capture, plan)
+
+
+def _describe_interrupted(
+    program: Program, plan: Plan, part: Path, profiled: Sequence[Run], plain: Sequence[Run]
+) -> None:
+    """Describe a run that Ctrl-C ended, if its report is whole."""
+    say("interrupted; exporting what was recorded until then (Ctrl-C again leaves it at the report)")
+    try:
+        _describe(program, plan, part, profiled, plain)
+    except CaptureError as error:
+        say(str(error))
 
 
 def _bare_manifest(program: Program) -> RunManifest:
@@ -281,6 +299,8 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
         CaptureError: the program was ended at the time limit.
     """
     files = ", ".join(map(str, published)) or "nothing"
+    if kept.left_behind:
+        say(f"the program left processes behind ({', '.join(kept.left_behind)}); they were ended with the recording")
     for run in runs:
         if run.ended.interrupted_by is not None:
             say(f"interrupted; kept: {files}")

@@ -86,6 +86,7 @@ def test_the_command_line_is_flags_then_the_program_as_given(monkeypatch: pytest
         "--cuda-graph-trace=node",
         "--sample=none",
         "--cpuctxsw=none",
+        "--wait=primary",
         "--force-overwrite=true",
         "--output=/t/x.nsys-rep",
         "--env-var=TMPDIR=/var/tmp",
