@@ -61,7 +61,10 @@ def explained(found: Analysis, names: Sequence[str] = ("name",)) -> Analysis:
         ),
     )
     notes = (*found.notes, Note("device_memory", "info", names[0]))
-    return replace(found, explained=why, notes=notes, headline=headline(found.ledgers, found.window, why))
+    split = zip(found.ledgers, why.ledgers, strict=True)
+    ledgers = tuple(replace(ledger, host_parts=its.idle.host_parts) for ledger, its in split)
+    said = headline(ledgers, found.window, why)
+    return replace(found, ledgers=ledgers, explained=why, notes=notes, headline=said)
 
 
 def explanation(ledger: Ledger, names: Sequence[str] = ("name",)) -> Explanation:

@@ -27,6 +27,7 @@ LAYERS = (  # a module may import from its own layer and those below it
     ("arithmetic", "breakdowns", "why"),
     ("diagnosis",),
     ("analysis",),
+    ("comparison",),
     ("words",),
     ("pipeline",),
     ("figures",),

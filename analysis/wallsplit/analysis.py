@@ -64,7 +64,7 @@ class Analysis:
         return f"<Analysis of {for_people(file_name(self.path))}: {self.headline}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: headline, bar and ledger."""
+        """Return what a notebook shows: the first screen of its report."""
         from wallsplit.report.build import report
         from wallsplit.report.html import first_screen
 

@@ -17,6 +17,10 @@ class ReportError(WallsplitError):
     """A report cannot be written where it was asked for."""
 
 
+class SectionError(WallsplitError):
+    """The report has no section of the name that the user asked for."""
+
+
 class ManifestError(WallsplitError):
     """A run manifest is malformed."""
 
@@ -35,6 +39,10 @@ class ClassRulesError(WallsplitError):
 
 class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
+
+
+class ComparisonError(WallsplitError):
+    """Traces cannot be compared as asked."""
 
 
 class SavedAnalysisError(WallsplitError):

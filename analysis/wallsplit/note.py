@@ -42,6 +42,7 @@ Kind = Literal[
     "samples_ignored",
     "perturbation",
     # several traces, experiments
+    "comparison",  # what must be known before a comparison is believed
     "trace_failed",
     "study",
 ]

@@ -1,16 +1,18 @@
 """`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import say
+from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from wallsplit.why.samples.rules import Rule as ClassRule
 
 REPORT_DIR = Path("reports")
-QUIET_SECONDS = 1.0
-"""Progress is shown for what takes longer than this."""
+PRINTED, GITHUB = "print", "github"
+PICTURES = (".svg", ".png")
 QUANTITY_LIMIT = 1e30
 """More FLOPs than all computers have done."""
 
@@ -60,7 +62,23 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
         raise click.BadParameter(visible(str(error)), ctx, param) from error
 
 
-@click.command()
+def _figure_name(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise click.BadParameter(f"{path.name} ends in neither {' nor '.join(PICTURES)}.", ctx, param)
+    return path
+
+
+class _Analyze(click.Command):
+    """A command whose `--summary` may stand alone before a trace: only `github` is a value of it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        following = [*args[1:], ""]
+        alone = [arg == "--summary" and after != GITHUB for arg, after in zip(args, following, strict=False)]
+        args = [f"--summary={PRINTED}" if is_alone else arg for arg, is_alone in zip(args, alone, strict=True)]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Analyze)
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--window",
@@ -99,6 +117,28 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
     help="Which code is of which class where the CPU was sampled, before the built-in rules: tables [[rule]].",
 )
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option(
+    "--section",
+    "sections",
+    metavar="NAME",
+    multiple=True,
+    help="Print that section of the report instead: kernels, idle-time, …; all for every one in brief.",
+)
+@click.option(
+    "--summary",
+    type=click.Choice([PRINTED, GITHUB]),
+    metavar="[github]",
+    help="Print 15 lines of Markdown that stand alone, for a pull request; github: append them to the job's summary "
+    "($GITHUB_STEP_SUMMARY).",
+)
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_figure_name,
+    metavar="FILE",
+    help="Also draw the run as a 16:9 picture for a slide: FILE.svg or FILE.png.",
+)
+@click.option("--dark", is_flag=True, help="Draw --figure on a dark ground.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports."
@@ -125,6 +165,10 @@ def analyze(
     phases: "PhaseRules | None",
     classes: "tuple[ClassRule, ...]",
     top: int,
+    sections: tuple[str, ...],
+    summary: str | None,
+    figure: Path | None,
+    dark: bool,
     as_json: bool,
     report_dir: Path | None,
     no_report: bool,
@@ -142,7 +186,12 @@ def analyze(
     """
     return_large_blocks()
     from wallsplit.analysis import Analysis, Failure
+    from wallsplit.text import visible
 
+    if figure and len(traces) > 1:
+        raise click.UsageError("--figure draws one trace")
+    if summary and as_json:
+        raise click.UsageError("--summary and --json are two ways to print; give one")
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
     asked = partial(
@@ -156,11 +205,19 @@ def analyze(
     )
     outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
-    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
         _print_json(outcomes)
+    elif summary:
+        _summarise(outcomes, summary)
     else:
-        _print(outcomes, top, written)
+        _print(outcomes, top, sections)
+    sys.stdout.flush()  # what was asked for is there before reports are made
+    if figure:
+        _draw(outcomes, figure, dark=dark, force=force)
+    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
+    if not (as_json or summary == PRINTED):
+        for path in written[-1:]:
+            click.echo(f"Report: {visible(str(path))}")
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             say(outcome.message)
@@ -172,7 +229,7 @@ def _analyze_all(
 ) -> "list[Outcome]":
     from wallsplit_scripts import cluster, many
 
-    with _progress(len(traces)) as advance:
+    with progress(len(traces)) as advance:
         if dask is not None:
             return cluster.analyze_all(traces, one, dask, advance)
         return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
@@ -258,42 +315,63 @@ def _print_json(outcomes: "Sequence[Outcome]") -> None:
     click.echo(json.text(json.document(outcomes)), nl=False)
 
 
-def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:
+def _summarise(outcomes: "Sequence[Outcome]", where: str) -> None:
+    """Print the summaries, or append them to the page of the GitHub job that this runs in."""
+    from wallsplit.analysis import Analysis
+    from wallsplit.errors import ReportError
+    from wallsplit.report.summary import summary
+
+    text = "\n".join(summary(outcome) for outcome in outcomes if isinstance(outcome, Analysis))
+    if where != GITHUB:
+        click.echo(text, nl=False)
+        return
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not page:
+        raise ReportError("--summary github: GITHUB_STEP_SUMMARY is not set, as it is in a job of GitHub Actions")
+    try:
+        with Path(page).open("a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+    except OSError as error:
+        raise ReportError(f"{page}: cannot append the summary ({error.strerror})") from None
+
+
+def _draw(outcomes: "Sequence[Outcome]", path: Path, *, dark: bool, force: bool) -> None:
+    """Write the picture of the one trace."""
+    from wallsplit import __version__
+    from wallsplit.analysis import Analysis
+    from wallsplit.report.picture import picture
+    from wallsplit.report.writing import File, write
+
+    for outcome in outcomes:
+        if isinstance(outcome, Analysis):
+            kind = path.suffix.lower().removeprefix(".")
+            mark = f"wallsplit {__version__}".encode()
+            write(
+                [File(path.name, picture(outcome, "dark" if dark else "light", kind), mark)], path.parent, force=force
+            )
+
+
+def _print(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
+    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
     from rich.console import Console
 
+    from wallsplit import units
     from wallsplit.analysis import Analysis
+    from wallsplit.comparison.program import are_of_one_program
     from wallsplit.report.build import report
-    from wallsplit.report.terminal import terminal
+    from wallsplit.report.index import worst_first
+    from wallsplit.report.terminal import overview, terminal
     from wallsplit.text import visible
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for outcome in outcomes:
-        if isinstance(outcome, Analysis):
-            console.print(terminal(report(outcome, top), console))
-    for path in written[-1:] if len(written) > 1 else written:
-        click.echo(f"Report: {visible(str(path))}")
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal's stderr which trace is being read, once that takes longer than a moment."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from wallsplit.text import for_people
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda _name: None
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if sections or len(outcomes) == 1:
+        for analysis in analyses:
+            console.print(terminal(report(analysis, top), console, sections))
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), MofNCompleteColumn(), TimeElapsedColumn()
-    progress = Progress(*columns, console=console, transient=True)
-    task = progress.add_task("", total=count)
-    start = Timer(QUIET_SECONDS, progress.start)
-    start.daemon = True
-    start.start()
-    try:
-        yield lambda name: progress.update(task, description=for_people(name, 60), advance=1)
-    finally:
-        start.cancel()
-        progress.stop()
+    ordered = [analyses[i] for i in worst_first(analyses)]
+    walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]
+    console.print(overview([(report(a, top), wall) for a, wall in zip(ordered, walls, strict=True)], console))
+    if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
+        names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
+        click.echo(f"Both are of one program: wallsplit compare {names}")

@@ -28,12 +28,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ended = "BAD" if outcome.bad else "read" if outcome.code is None else f"exit {outcome.code}"
         classes[outcome.kind, ended] += 1
         if outcome.bad or asked.case is not None:
-            print(f"case {outcome.number} ({outcome.kind}: {outcome.note}) {ended}", file=sys.stderr)
+            _say(f"case {outcome.number} ({outcome.kind}: {outcome.note}) {ended}")
             for line in (*outcome.bad, outcome.said):
-                print(f"    {line}", file=sys.stderr, flush=True)
+                _say(f"    {line}")
     for (name, ended), count in sorted(classes.items()):
-        print(f"{name:24} {ended:8} {count:8}")
+        _say(f"{name:24} {ended:8} {count:8}")
     return 1 if any(ended == "BAD" for _, ended in classes) else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

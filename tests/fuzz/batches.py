@@ -8,7 +8,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -147,17 +146,19 @@ def _run(folder: Path, arguments: Sequence[str]) -> Ran:
     os.chdir(folder)
     saved = [os.dup(number) for number in (1, 2)]
     out, err = folder / ".out", folder / ".err"
-    with out.open("w+", encoding="utf-8", errors="surrogateescape") as sys.stdout:
-        with err.open("w+", encoding="utf-8", errors="backslashreplace") as sys.stderr:
-            for number, stream in zip((1, 2), (sys.stdout, sys.stderr), strict=True):
-                os.dup2(stream.fileno(), number)
-            try:
-                code = run(load("wallsplit_scripts.analyze:analyze"), arguments, name="analyze")
-            except SystemExit as exit_:
-                code = exit_.code if isinstance(exit_.code, int) else 1
-            except BaseException:
-                traceback.print_exc()
-                code = 250
+    with (
+        out.open("w+", encoding="utf-8", errors="surrogateescape") as sys.stdout,
+        err.open("w+", encoding="utf-8", errors="backslashreplace") as sys.stderr,
+    ):
+        for number, stream in zip((1, 2), (sys.stdout, sys.stderr), strict=True):
+            os.dup2(stream.fileno(), number)
+        try:
+            code = run(load("wallsplit_scripts.analyze:analyze"), arguments, name="analyze")
+        except SystemExit as exit_:
+            code = exit_.code if isinstance(exit_.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+            code = 250
     sys.stdout, sys.stderr = streams
     for number, copy in zip((1, 2), saved, strict=True):
         os.dup2(copy, number)

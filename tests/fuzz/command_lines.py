@@ -12,9 +12,34 @@ WINDOWS = (
     *("0ns:99999999999999999999999999999min", "٣ns:٤٠ns", "0 ns : 3 us", "0µs:3µs", "0ns:" + "9" * 5_000 + "ns"),
     *("nvtx:<script>alert(1)</script>", "nvtx:\x1b[31mred\x1b]0;t\x07", "nvtx:" + "x" * 100_000, "nvtx:\udcff"),
 )
-NUMBERS = ("0", "1", "-1", "nan", "inf", "-inf", "1e29", "1e400", "2.2e10", "", "x", "１２", "1_0", str(2**63), str(10**40))
+NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "nan",
+    "inf",
+    "-inf",
+    "1e29",
+    "1e400",
+    "2.2e10",
+    "",
+    "x",
+    "１２",
+    "1_0",
+    str(2**63),
+    str(10**40),
+)
 PATHS = ("", ".", "/dev/null", "nowhere.toml", "rules.toml", "../../x", "a\x00b"[:1], "x" * 5_000, "trace.sqlite")
-RULES = ("", "data = 1", "data = ['(']", "[[rule]]\nclass = 1", "x" * 10_000, "\0", "[" * 5_000, 'data = ["' + "(a+)+" * 9 + '"]')
+RULES = (
+    "",
+    "data = 1",
+    "data = ['(']",
+    "[[rule]]\nclass = 1",
+    "x" * 10_000,
+    "\0",
+    "[" * 5_000,
+    'data = ["' + "(a+)+" * 9 + '"]',
+)
 VALUES = {
     "--window": WINDOWS,
     "--flops": NUMBERS,
@@ -40,6 +65,8 @@ def absurd_options(folder: Path, rng: Random) -> Case:
         value = rng.choice(VALUES[name])
         arguments += rng.choice(([name, value], [f"{name}={value}"]))
     arguments += rng.sample(FLAGS, rng.choice((0, 0, 0, 1)))
-    traces = rng.choice((["trace.sqlite"], ["trace.sqlite"], ["trace.sqlite"] * 2, ["nowhere"], ["."], ["rules.toml"], []))
+    traces = rng.choice(
+        (["trace.sqlite"], ["trace.sqlite"], ["trace.sqlite"] * 2, ["nowhere"], ["."], ["rules.toml"], [])
+    )
     arguments += traces
     return Case(tuple(arguments), " ".join(arguments)[:200])

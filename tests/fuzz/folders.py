@@ -6,7 +6,7 @@ from random import Random
 
 import polars as pl
 
-from fuzz.absurd import absurd_value
+from fuzz.absurd import NAMES
 from fuzz.cases import Case
 from fuzz.programs import TEXTS, columns_of, program, write_folder, write_table
 from wallsplit.errors import WallsplitError
@@ -38,7 +38,7 @@ def folder_of_other_types(folder: Path, rng: Random) -> Case:
     notes = []
     for table in rng.sample(list(tables), 6):
         rows, column = tables[table], rng.choice(columns_of(tables[table]))
-        kind = rng.choice(KINDS_OF_TEXT if column in TEXTS else KINDS_OF_NUMBERS)
+        kind = rng.choice(KINDS_OF_TEXT if (table, column) in TEXTS else KINDS_OF_NUMBERS)
         frame = pl.read_parquet(sound / f"{table}{suffix}") if suffix == ".parquet" else _stream(sound, table)
         try:
             write_table(export / f"{table}{suffix}", frame.with_columns(pl.col(column).cast(kind)))
@@ -91,7 +91,7 @@ def _frame(table: pl.DataFrame | str) -> pl.DataFrame:
 
 KINDS_OF_NUMBERS: tuple[pl.DataType, ...] = (
     *(pl.Int8(), pl.Int32(), pl.UInt8(), pl.UInt32(), pl.UInt64(), pl.Int128(), pl.Float32(), pl.Float64()),
-    *(pl.String(), pl.Categorical(), pl.Decimal(38, 0), pl.Decimal(38, 6), pl.Boolean(), pl.Date(), pl.Time()),
+    *(pl.String(), pl.Categorical(), pl.Decimal(38, 0), pl.Decimal(38, 6), pl.Date(), pl.Time()),
     *(pl.Datetime("ns"), pl.Duration("ns"), pl.List(pl.Int64()), pl.Array(pl.Int64(), 1)),
 )
 KINDS_OF_TEXT: tuple[pl.DataType, ...] = (pl.Categorical(), pl.Binary(), pl.List(pl.String()), pl.Enum([]))
@@ -144,7 +144,9 @@ def absence(file: Path, _rng: Random) -> str:
 
 def other_content(file: Path, rng: Random) -> str:
     siblings = [path for path in file.parent.iterdir() if path.is_file() and path != file]
-    content = rng.choice((b"", b"PAR1", b"PAR1" * 3, b"\xff" * 64, b"\0" * 5_000, b"SQLite format 3\0", rng.randbytes(99)))
+    content = rng.choice(
+        (b"", b"PAR1", b"PAR1" * 3, b"\xff" * 64, b"\0" * 5_000, b"SQLite format 3\0", rng.randbytes(99))
+    )
     if siblings and rng.random() < 0.4:
         content = rng.choice(siblings).read_bytes()
     file.write_bytes(content)
@@ -185,7 +187,7 @@ def absurd_dictionary(file: Path, rng: Random) -> str:
     texts = [name for name in frame.columns if frame.schema[name] == pl.String] if frame is not None else []
     if frame is None or not texts:
         return absurd_word(file, rng)
-    values = [str(absurd_value("text", rng, odd=False) or "") for _ in range(frame.height)]
+    values = [rng.choice(NAMES) for _ in range(frame.height)]
     values = [value.encode("utf-8", "replace").decode() for value in values]
     write_table(file, frame.with_columns(pl.Series(texts[0], values).cast(pl.Categorical)))
     return f"a dictionary; {absurd_word(file, rng)}"

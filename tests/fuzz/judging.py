@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 CODES = (0, 1, 2)
 LONGEST_LINE = 4_000
 """Characters of a message: the longest path that a system takes, and what is said of it."""
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
 FORMULA = re.compile("[\\s\x00-\x20]*[=+@＝＋＠]|^[-－](?![\\d.])")
 _TRACEBACK = re.compile(r"Traceback \(most recent|panicked at|Fatal Python error")
 
@@ -101,8 +103,8 @@ def _file(name: str, content: bytes) -> Iterator[str]:
         yield f"{unseen[0]!r} in {name}"
     if name.endswith(".svg"):
         try:
-            ElementTree.fromstring(content)
-        except ElementTree.ParseError as error:
+            ET.fromstring(content)
+        except ET.ParseError as error:
             yield f"{name} is no XML: {error}"
     if name.endswith(".html"):
         page = _Page()

@@ -63,7 +63,7 @@ def _lengthen(tables: Tables, rng: Random) -> None:
     """Give some texts a length that spills onto other pages, and some tables more rows than a page holds."""
     if rng.random() < 0.5:
         for row in tables["StringIds"][:2]:
-            row["value"] = f"{row['value']}{'<long>' * rng.randrange(20_000)}"
+            row["value"] = str(row["value"]) + "<long>" * rng.randrange(20_000)
     if rng.random() < 0.5:
         tables["OSRT_API"] *= 40
 
@@ -101,7 +101,7 @@ def _differences(path: Path, trace: Trace, table: str, columns: list[str]) -> It
         for row, (value, its) in enumerate(zip(mine, (row[position] for row in theirs), strict=True)):
             its = _as_text(its) if mine.dtype == pl.String else its
             if value != its and not (value is None and its != its):
-                yield f"{table}.{column}[{row}] is {str(value)[:60]!r}, for sqlite3 {str(its)[:60]!r}"
+                yield f"{table}.{column}[{row}] is {repr(value)[:60]}, for sqlite3 {repr(its)[:60]}"
                 return
 
 
@@ -152,7 +152,7 @@ def _layout(data: bytes, table: str, path: Path) -> Layout:
 
 
 def _put(data: bytearray, at: int, value: int, size: int) -> None:
-    if 0 <= at and at + size <= len(data):
+    if at >= 0 and at + size <= len(data):
         data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "big")
 
 

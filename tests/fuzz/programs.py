@@ -20,7 +20,8 @@ Tables = dict[str, list[Row]]
 PID = 7
 UTC_NS = 1_700_000_000_000_000_000
 STEP_NS = 20_000
-TEXTS = {column for table in TABLES for column in table.texts}
+TEXTS = {(name, column) for table in TABLES for name in table.names for column in table.texts}
+"""Columns of texts, each with its table."""
 API = ("cudaLaunchKernel_v7000", "cudaMemcpyAsync_v3020", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000")
 KERNELS = ("void gemm<float, 128>(float *, int)", "ncclKernel_AllReduce(ncclWork *)", "relu_kernel(float *)")
 
@@ -229,7 +230,10 @@ def write_sqlite(path: Path, tables: Tables, types: dict[str, str] | None = None
         db.execute("PRAGMA synchronous = off")
         for table, rows in tables.items():
             columns = columns_of(rows)
-            declared = ((types or {}).get(f"{table}.{name}", "TEXT" if name in TEXTS else "INTEGER") for name in columns)
+            declared = (
+                (types or {}).get(f"{table}.{name}", "TEXT" if (table, name) in TEXTS else "INTEGER")
+                for name in columns
+            )
             described = (f'"{name}" {kind}' for name, kind in zip(columns, declared, strict=True))
             db.execute(f'CREATE TABLE "{table}" ({", ".join(described)})')
             places = ", ".join("?" * len(columns))
@@ -242,7 +246,7 @@ def write_folder(folder: Path, tables: Tables, suffix: str) -> None:
     folder.mkdir()
     for table, rows in tables.items():
         columns = columns_of(rows)
-        kinds = {name: pl.String if name in TEXTS else pl.Int64 for name in columns}
+        kinds = {name: pl.String if (table, name) in TEXTS else pl.Int64 for name in columns}
         write_table(folder / f"{table}{suffix}", pl.DataFrame(list(_records(rows, columns)), kinds, orient="row"))
 
 

@@ -15,7 +15,15 @@ NUMBERS = (
     *(0.5, -0.5, 1e308, -1e308, 5e-324, 1e17),
 )
 CELLS = (*(str(number) for number in NUMBERS[:13]), "", "x", "１２", " 7 ", "1_0", "9" * 4_000, "nan", "1e9", "-0")
-WHOLE_TEXTS = ("[" * 200_000, "{" * 1_000, "9" * 5_000, "nul", "", "\0" * 100, '{"schema_version":1,"workload":"\\ud800"}')
+WHOLE_TEXTS = (
+    "[" * 200_000,
+    "{" * 1_000,
+    "9" * 5_000,
+    "nul",
+    "",
+    "\0" * 100,
+    '{"schema_version":1,"workload":"\\ud800"}',
+)
 WINDOWS = ((), (), ("--window", "nvtx:step"), ("--window", "nvtx:data_loading"), ("--window", "cuda"))
 
 
@@ -25,7 +33,9 @@ def absurd_side_files(folder: Path, rng: Random) -> Case:
     steps = [row for row in tables["NVTX_EVENTS"] if str(row["text"]).startswith("step")]
     for row in steps[::2]:
         tables["NVTX_EVENTS"].append(row | {"text": "epoch"})
-    tables["TARGET_INFO_SESSION_START_TIME"][0]["utcEpochNs"] = rng.choice((UTC_NS, UTC_NS, UTC_NS, 0, -(2**63), 2**63 - 1))
+    tables["TARGET_INFO_SESSION_START_TIME"][0]["utcEpochNs"] = rng.choice(
+        (UTC_NS, UTC_NS, UTC_NS, 0, -(2**63), 2**63 - 1)
+    )
     write_sqlite(folder / "trace.sqlite", tables)
     manifest = _manifest()
     for _ in range(rng.choice((0, 1, 1, 2, 4, 8))):

@@ -1,13 +1,16 @@
 """How long did the annotated ranges last on the host, numbered ones taken together?"""
 
+import numpy as np
 import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.range_groups import grouped
+from wallsplit.breakdowns.range_names import NAME_AND_STYLE
 from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
-from wallsplit.schema import NVTX_GROUPS
+from wallsplit.ranks import distinct
+from wallsplit.schema import NVTX_GROUPS, NVTX_STYLES
 
 
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
@@ -16,15 +19,22 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     `names` counts the distinct names of a group's ranges.
     """
     ranges = overlapping(model.nvtx, window)
-    used = ranges["range"].unique()
-    groups = grouped(model.names.text(used)).cast(pl.Categorical)
-    group_of_range = pl.DataFrame({"range": used, "group": groups})
-    rows = ranges.select("range", "start", "end", "style").join(group_of_range, on="range", maintain_order="left")
-    by = ["group", "style"]
-    names = rows.group_by(by).agg(pl.col("range").n_unique().cast(pl.Int64).alias("names"))
-    summary = with_share(summarise(rows, by, DURATION, "ns")).join(names, on=by)
-    named = summary.with_columns(pl.col("group", "style").cast(pl.String))
-    return largest_first(named, "total_ns", "group", "style")
+    styles = len(NVTX_STYLES)
+    name_and_style = ranges.select(NAME_AND_STYLE).to_series().to_numpy()
+    used = distinct(name_and_style)
+    groups = pl.DataFrame({"group": grouped(model.names.text(pl.Series(used // styles)))})
+    texts = groups.unique(maintain_order=True).with_row_index("place")
+    place = groups.join(texts, on="group", how="left", maintain_order="left")["place"].to_numpy()
+    table = np.zeros(styles * len(model.names.texts), np.uint32)  # group and style, as one number, by name and style
+    table[used] = place * styles + used % styles
+    rows = ranges.select(DURATION.alias("ns"), pl.Series("key", table[name_and_style]))
+    summary = with_share(summarise(rows, ["key"], pl.col("ns"), "ns"))
+    named = summary.with_columns(
+        texts["group"].gather(summary["key"] // styles),
+        pl.Series(NVTX_STYLES).gather(summary["key"] % styles).alias("style"),
+        pl.Series("names", np.bincount(table[used])[summary["key"].to_numpy()]),
+    )
+    return largest_first(named.drop("key"), "total_ns", "group", "style")
 
 
 TABLE = Breakdown("nvtx_groups", "NVTX ranges", NVTX_GROUPS, compute)

@@ -49,7 +49,10 @@ def summarise(rows: pl.DataFrame, by: Sequence[str | pl.Expr], value: pl.Expr, u
     """
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
     if abs(float(values["value"].cast(pl.Float64).sum())) >= MOST:
-        raise TraceError(f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold; export it again")
+        raise TraceError(
+            f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold, as those of no recording do; "
+            "export the report again"
+        )
     figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit)
     return values.group_by(pl.exclude("value")).agg(*figures)
 

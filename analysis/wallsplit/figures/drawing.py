@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
 from wallsplit.figures.bars import Bars
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.dots import Dots
+from wallsplit.figures.inline import Inline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-COLOURS = {part.key: part.light for part in PARTS} | {"hidden": "#56b4e9", "exposed": "#d55e00"}
 HATCHES = {part.key: part.hatch for part in PARTS if part.hatch} | {"exposed": "///"}
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"
 _WIDTH_INCHES = 8.0
-_SETTINGS: dict[Any, Any] = {
+SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "wallsplit",  # ids in the SVG are hashes: a fixed salt makes equal input equal bytes
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -44,9 +46,14 @@ class Figure:
     """The section it opens; HEADLINE: right below the headline."""
     caption: str
     alt: str
-    draw: Callable[[], "Canvas"]
+    draw: Callable[[], "Canvas | str"]
+    """A drawing, or the text of an SVG."""
     bars: Bars | None = None
     """Set where the figure is nothing but bars: a renderer may draw those itself."""
+    dots: Dots | None = None
+    """Likewise, where it is nothing but dots."""
+    inline: Inline | None = None
+    """Likewise, where we have a drawing of our own for pages."""
 
     @cached_property
     def svg(self) -> str:
@@ -54,10 +61,14 @@ class Figure:
         from matplotlib import rc_context
 
         buffer = io.StringIO()
-        with rc_context(_SETTINGS), warnings.catch_warnings():
+        with rc_context(SETTINGS), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a glyph that Matplotlib's own font lacks: the viewer's font has it
             metadata = {"Date": None, "Creator": f"wallsplit {__version__}", "Title": self.caption}
-            self.draw().savefig(buffer, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)
+            drawing = self.draw()
+            if isinstance(drawing, str):
+                buffer.write(f'<?xml version="1.0" encoding="utf-8"?>\n{drawing}')
+            else:
+                drawing.savefig(buffer, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)
         text = "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
         return text.replace("?>\n", f"?>\n<!-- generator: wallsplit {__version__} -->\n", 1)
 

@@ -6,9 +6,13 @@ from typing import Literal
 
 from wallsplit.figures.drawing import Figure
 from wallsplit.note import Note
+from wallsplit.report.first_screen import FirstScreen
 
-Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
-"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100."""
+Kind = Literal["text", "count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100.
+
+change_ns is a difference of times: printed with its sign.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,10 @@ class Column:
     null: str = "–"
     """What stands for None."""
     bar: bool = False
-    """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`."""
+    """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`.
+
+    Of a change_ns column, the largest change is the whole bar, and its sign shows.
+    """
     brief: bool = False
     """Shown even where there is room for few columns."""
 
@@ -140,3 +147,5 @@ class Report:
     """A warning that goes before everything else."""
     source: str = "a trace of NVIDIA Nsight Systems"
     """What the report was made from."""
+    first: FirstScreen | None = None
+    """What people see before all else; the headline is then what the whole recording's bar is called."""

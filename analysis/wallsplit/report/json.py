@@ -21,8 +21,10 @@ SCHEMA_VERSION = 2
 LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
-def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(outcomes: Sequence[Outcome], comparison: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the document of several traces, in the order given; of a failed one it holds path and error.
+
+    `comparison` is what `comparison_json.py` makes of one between them.
 
     Times are integers in ns, None is not measured, and no number is infinite or NaN.
     """
@@ -30,7 +32,7 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "generator": {"name": "wallsplit", "version": __version__},
         "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
-        "comparison": None,
+        "comparison": comparison,
     }
 
 

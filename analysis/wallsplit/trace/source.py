@@ -13,7 +13,7 @@ class Source(Protocol):
     tables: dict[str, pl.Schema]
     """Real tables only; column names as nsys writes them, types Int64, Float64, or Categorical for text.
 
-    A column of interned texts costs four bytes a row.
+    A column of interned texts costs four bytes a row. Any other type cannot be read.
     """
 
     @property

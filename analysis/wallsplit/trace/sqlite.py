@@ -115,8 +115,9 @@ class SqliteSource:
                     return pl.Series(name, array)
             return pl.Series(name, values, dtype=kind, strict=True)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            what = "whole numbers" if kind == pl.Int64() else "numbers"
             raise TraceError(
-                f"{self.path}: column {name} of table {table} holds values that are no numbers; export the report again"
+                f"{self.path}: column {name} of table {table} holds values that are no {what}; export the report again"
             ) from None
 
     def _damaged(self, error: Exception) -> TraceError:
@@ -156,7 +157,7 @@ def _tables(db: sqlite3.Connection) -> tuple[dict[str, pl.Schema], frozenset[str
 
 def _column_type(declared: str) -> pl.DataType:
     kind = affinity(declared)
-    if kind == "INTEGER":
+    if kind in ("INTEGER", "NUMERIC"):  # SQLite stores whole numbers as such in both
         return pl.Int64()
     return pl.Categorical() if kind in ("TEXT", "BLOB") else pl.Float64()
 

@@ -16,6 +16,9 @@ from wallsplit.trace.sqlite import SqliteSource
 NO_RECORDING = ("ENUM_", "sqlite_")
 """How the names of tables begin that hold what codes mean, or belong to SQLite itself: nothing of a recording."""
 
+EXACT = 2**53
+"""Up to here a real tells each whole number from the next; a larger one may have been rounded when it was stored."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -122,6 +125,11 @@ class Trace:
             raise TraceError(
                 f"{self.path}: column {column.name} of table {table} holds values that are no whole numbers; "
                 "export the report again"
+            )
+        if column.dtype.is_float() and (column.abs() > EXACT).any():
+            raise TraceError(
+                f"{self.path}: column {column.name} of table {table} holds reals beyond 2^53, which may have been "
+                "rounded; export the report again"
             )
         return whole
 

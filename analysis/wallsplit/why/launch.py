@@ -168,19 +168,21 @@ class _Launches:
 
 
 def _launches(rows: Rows, calls: _Calls, window: Window) -> _Launches:
-    operations = rows.operations.filter(pl.col("kind") <= _GPU_WORK)
+    operations = rows.operations.lazy().filter(pl.col("kind") <= _GPU_WORK).select("number", "start").collect()
     first_operation = np.full(calls.size, _NEVER)
     in_turn = operations["number"].to_numpy()[::-1]  # by start: the last one written is the earliest
     first_operation[in_turn] = operations["start"].to_numpy()[::-1]
-    of_class = rows.calls.lazy().filter(pl.col("api_class") == "launch")
-    of_class = of_class.select("start", "end", "number", "booked_class", "is_driving").sort("start", "end").collect()
+    columns = ("start", "end", "number", "booked_class", "is_driving")
+    of_class = rows.calls.lazy().filter(pl.col("api_class") == "launch").select(columns).collect()
+    starts = of_class["start"].to_numpy()
+    if (starts[1:] <= starts[:-1]).any():
+        of_class = of_class.sort("start", "end", maintain_order=True)
     begun = first_operation[of_class["number"].to_numpy()]
     first = _firsts(rows, of_class, calls.size)
     counted = of_class.with_columns(pl.Series("first_operation", begun), pl.Series("is_first", first)).filter(
         (pl.col("booked_class") != "graph_build") & (pl.col("first_operation") < _NEVER) & _begins_in(window)
     )
-    columns = (counted[name].to_numpy() for name in ("start", "end", "first_operation", "is_first"))
-    return _Launches(*columns)
+    return _Launches(*(counted[name].to_numpy() for name in ("start", "end", "first_operation", "is_first")))
 
 
 def _begins_in(window: Window) -> pl.Expr:
@@ -259,7 +261,7 @@ def _backpressure(pending: Numbers, lengths: Times, usual: float) -> Backpressur
 
 
 def _small(kernels: pl.DataFrame, calls: _Calls, window: Window) -> SmallKernels:
-    begun = kernels.filter(_begins_in(window))
+    begun = kernels.lazy().filter(_begins_in(window)).select("start", "end", "number", "is_node").collect()
     lengths = (begun["end"] - begun["start"]).to_numpy()
     call = calls.longest[begun["number"].to_numpy()]
     launched = (call > _NO_CALL) & ~begun["is_node"].to_numpy()

@@ -125,11 +125,12 @@ def test_a_window_keeps_the_ranges_that_overlap_it_at_full_length_and_level(buil
 
 
 def test_times_too_far_apart_for_one_axis_are_still_exact(build: TraceBuilder) -> None:
-    for i, base in enumerate((-(2**61), 0, 2**61)):
+    for i in range(3 * 99):
+        base = (0, 2**54, 2**55 - 200)[i % 3]
         build.range("step", base, base + 100, tid=i).api("cudaLaunchKernel", base + 10, base + 20, i, tid=i)
-        build.api("cudaLaunchKernel", base + 99, base + 101, 10 + i, tid=i)
-        build.kernel(base + 30, base + 40, i).kernel(base + 30, base + 99, 10 + i)
-    assert projection(build.model()) == {"step PushPop": (3, 3, 30, 300, 0, 0)}
+        build.api("cudaLaunchKernel", base + 99, base + 101, 1_000 + i, tid=i)
+        build.kernel(base + 30, base + 40, i).kernel(base + 30, base + 99, 1_000 + i)
+    assert projection(build.model()) == {"step PushPop": (297, 297, 2_970, 29_700, 0, 0)}
 
 
 SPAN = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted)

@@ -18,7 +18,7 @@ THREAD = 7
 def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[OwnRanges, Names]:
     texts = list(dict.fromkeys(text for text, _, _ in ranges))
     start, end = (np.array([r[column] for r in ranges], np.int64) for column in (1, 2))
-    row = np.array([texts.index(text) for text, _, _ in ranges], np.int64)
+    row = np.array([texts.index(text) for text, _, _ in ranges], np.int32)
     thread = np.array(threads or [THREAD] * len(ranges), np.int64)
     return OwnRanges(start, end, thread, row), Names(pl.Series("name", texts, dtype=pl.String))
 
