@@ -12,10 +12,11 @@ WORKLOAD   ?=
 BATCH      ?=
 EPOCHS     ?=
 ARGS       ?=
+CASES      ?= 500
 PYTESTARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint wheel audit nsys frameworks profile study bench samples docs goldens clean
+.PHONY: help setup demo test lint fuzz wheel audit nsys frameworks profile study bench samples docs goldens clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: $(VENV)/.dev ## Attack analyze with damaged and absurd input: make fuzz [CASES=500 ARGS="--start 500"]
+	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) $(ARGS)
 
 wheel: $(VENV)/.core ## Build dist/*.whl and test it where nothing else is, with the newest and the oldest dependencies
 	rm -rf dist
