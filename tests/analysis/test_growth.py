@@ -11,7 +11,7 @@ import pytest
 from builders import TraceBuilder, global_id
 from wallsplit.breakdowns import anomalies, launches
 from wallsplit.ledger.activity import activities
-from wallsplit.ledger.host import host_timelines
+from wallsplit.ledger.host import on_other_devices
 from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
 from wallsplit.run.nvml import NvmlSample, summary
@@ -107,8 +107,7 @@ def test_devices_of_one_process_cost_what_they_do_not_what_all_others_do(tmp_pat
         for device in range(size):
             build.api("cudaLaunchKernel", 10 * device, 10 * device + 2, device)
             build.kernel(10 * device + 5, 10 * device + 9, device, device=device)
-        model = build.model()
-        every = activities(model)
-        return lambda: host_timelines(model, every)
+        every = activities(build.model())
+        return lambda: on_other_devices(every)
 
     assert is_linear(work, 24)
