@@ -50,6 +50,10 @@ class ComparisonError(WallsplitError):
     """Traces cannot be compared as asked."""
 
 
+class BudgetError(WallsplitError):
+    """The budgets that traces are checked against, or their baseline, cannot be read or do not apply."""
+
+
 class SavedAnalysisError(WallsplitError):
     """What should be a saved analysis is none that can be read."""
 
