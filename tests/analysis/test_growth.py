@@ -1,14 +1,12 @@
-"""Twice the input is twice the work: counted in rows and in lines executed, never in seconds."""
+"""Twice the input is twice the work, counted in rows and in lines executed (growth.py)."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from builders import TraceBuilder, global_id
+from growth import is_linear
 from wallsplit.breakdowns import anomalies, launches
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.host import on_other_devices
@@ -16,31 +14,6 @@ from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
 from wallsplit.run.nvml import NvmlSample, summary
 from wallsplit.why.device_clock import clocks_ahead
-
-
-def lines_executed(work: Callable[[], object]) -> int:
-    """Return how many lines of Python a piece of work executes, each turn of a loop counted."""
-    count = 0
-
-    def on_line(_frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return on_line
-
-    before = sys.gettrace()
-    sys.settrace(on_line)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def is_linear(work: Callable[[int], Callable[[], object]], size: int) -> bool:
-    """Return whether twice the size takes at most a little more than twice the lines."""
-    work(1)()  # what is imported or made once is not counted
-    once, twice = (lines_executed(work(n)) for n in (size, 2 * size))
-    return twice <= 2.3 * once
 
 
 def one_id(folder: Path, size: int) -> Model:
