@@ -14,6 +14,7 @@ EPOCHS     ?=
 ARGS       ?=
 CASES      ?= 500
 PYTESTARGS ?=
+WORKERS    ?= auto
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint fuzz wheel audit nsys frameworks profile study bench samples docs goldens clean
@@ -28,7 +29,7 @@ demo: $(VENV)/.core ## Analyse the committed samples and write their reports
 	@echo "Reports: $(CURDIR)/reports/index.html"
 
 test: lint ## Check style and types and run the tests; those for missing tools are skipped
-	$(BIN)/python -m pytest --cov --cov-report=term $(PYTESTARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --cov --cov-report=term $(PYTESTARGS)
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .

@@ -33,8 +33,9 @@ def test_the_example_of_the_readme_is_what_compare_prints_and_draws(monkeypatch:
     console.print(terminal(comparison_report(comparison, 20), console))
     assert isinstance(console.file, io.StringIO)
     printed = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    blocks = re.findall(r"```\n(.*?)\n```", page("README.md"), re.DOTALL)
-    shown = next(block for block in blocks if "Largest changes" in block)
+    shown = next(
+        block for block in re.findall(r"```\n(.*?)\n```", page("README.md"), re.DOTALL) if "Largest changes" in block
+    )
     assert [line for line in shown.splitlines() if line not in printed] == []
     figure = waterfall(comparison.pairs[0])
     assert figure.svg == page("docs/images/waterfall.svg")

@@ -1,46 +1,19 @@
-"""Twice the input is twice the work: counted in rows and in lines executed, never in seconds."""
+"""Twice the input is twice the work, counted in rows and in lines executed (growth.py)."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from builders import TraceBuilder, global_id
+from growth import is_linear
 from wallsplit.breakdowns import anomalies, launches
 from wallsplit.ledger.activity import activities
-from wallsplit.ledger.host import host_timelines
+from wallsplit.ledger.host import on_other_devices
 from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
 from wallsplit.run.nvml import NvmlSample, summary
 from wallsplit.why.device_clock import clocks_ahead
-
-
-def lines_executed(work: Callable[[], object]) -> int:
-    """Return how many lines of Python a piece of work executes, each turn of a loop counted."""
-    count = 0
-
-    def on_line(_frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return on_line
-
-    before = sys.gettrace()
-    sys.settrace(on_line)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def is_linear(work: Callable[[int], Callable[[], object]], size: int) -> bool:
-    """Return whether twice the size takes at most a little more than twice the lines."""
-    work(1)()  # what is imported or made once is not counted
-    once, twice = (lines_executed(work(n)) for n in (size, 2 * size))
-    return twice <= 2.3 * once
 
 
 def one_id(folder: Path, size: int) -> Model:
@@ -107,8 +80,7 @@ def test_devices_of_one_process_cost_what_they_do_not_what_all_others_do(tmp_pat
         for device in range(size):
             build.api("cudaLaunchKernel", 10 * device, 10 * device + 2, device)
             build.kernel(10 * device + 5, 10 * device + 9, device, device=device)
-        model = build.model()
-        every = activities(model)
-        return lambda: host_timelines(model, every)
+        every = activities(build.model())
+        return lambda: on_other_devices(every)
 
     assert is_linear(work, 24)
