@@ -24,6 +24,7 @@ from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
+from wallsplit.run.manifest import CPU
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
 from wallsplit.why.samples.rules import Rule as ClassRule
@@ -99,7 +100,13 @@ def analyse(
         ledgers=ledgers,
         tables=breakdowns,
         notes=(
-            *notes(model, ledgers, selected, explicit=window is not None),
+            *notes(
+                model,
+                ledgers,
+                selected,
+                explicit=window is not None,
+                asked_for_cpu=beside.manifest is not None and beside.manifest.device == CPU,
+            ),
             *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
