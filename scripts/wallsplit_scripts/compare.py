@@ -1,5 +1,6 @@
 """`wallsplit compare`: two or more sides in; what changed, account by account, and whether it is more than noise."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say
+from wallsplit_scripts.messages import ELSEWHERE, say
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ STDOUT = "-"
     help="run, step, sample (of training, by the manifests), nvtx:GLOB (ranges of that name) or kernel:GLOB (launches "
     "of those kernels, for traces cut out by the clock). auto: the first of sample, step and run that all traces have.",
 )
-@click.option("--window", metavar="W", help="As for analyze; of every trace.")
+@click.option("--window", metavar="W", callback=options.window, help="As for analyze; of every trace.")
 @click.option("--chain", is_flag=True, help="Compare each side with the one before it, not all with the first.")
 @click.option(
     "--figure",
@@ -45,7 +47,7 @@ STDOUT = "-"
 @click.option(
     "--level", type=click.FloatRange(50, 99.99), default=95, show_default=True, metavar="PERCENT", help="Of intervals."
 )
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--top", default=20, show_default=True, type=options.COUNT, help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--markdown",
@@ -196,6 +198,7 @@ def _write(comparison: "Comparison", top: int, folder: Path | None, *, force: bo
     """Print the report unless it is to be quiet, and write its pages unless there is no folder."""
     from rich.console import Console
 
+    from wallsplit.errors import ReportError
     from wallsplit.report.comparison_report import STEM, comparison_report
     from wallsplit.report.files import files
     from wallsplit.report.terminal import terminal
@@ -203,9 +206,15 @@ def _write(comparison: "Comparison", top: int, folder: Path | None, *, force: bo
     from wallsplit.text import visible
 
     report = comparison_report(comparison, top)
-    paths = write(files(report, STEM), folder, force=force) if folder else ()
     if not quiet:
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(terminal(report, console))
-        for path in paths[:1]:
-            click.echo(f"Report: {visible(str(path))}")
+    sys.stdout.flush()  # what was found is there also if its report cannot be written
+    if folder is None:
+        return
+    try:
+        paths = write(files(report, STEM), folder, force=force)
+    except ReportError as error:
+        raise ReportError(f"{error} ({ELSEWHERE})") from error
+    if not quiet:
+        click.echo(f"Report: {visible(str(paths[0]))}")
