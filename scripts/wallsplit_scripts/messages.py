@@ -1,4 +1,4 @@
-"""What the command line says on stderr: one line, whatever the text in it."""
+"""What the command line says: one line on stderr, whatever the text in it; on stdout in whatever encoding it has."""
 
 import sys
 from contextlib import suppress
@@ -16,3 +16,10 @@ def say(text: str) -> None:
     with suppress(OSError):  # nobody listens any more, and nobody is left to be told so
         sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding))
         sys.stderr.flush()
+
+
+def tell(text: str) -> None:
+    """Print the text to stdout as it is, with escapes for what its encoding lacks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
