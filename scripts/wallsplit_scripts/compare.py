@@ -1,5 +1,6 @@
 """`wallsplit compare`: two or more sides in; what changed, account by account, and whether it is more than noise."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say, tell
+from wallsplit_scripts.messages import ELSEWHERE, say, tell
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ T = TypeVar("T")
     is_flag=True,
     help="The traces are those of one run's ranks: say which one the others wait for.",
 )
-@click.option("--window", metavar="W", help="As for analyze; of every trace.")
+@click.option("--window", metavar="W", callback=options.window, help="As for analyze; of every trace.")
 @click.option("--chain", is_flag=True, help="Compare each side with the one before it, not all with the first.")
 @click.option(
     "--figure",
@@ -55,7 +57,7 @@ T = TypeVar("T")
 @click.option(
     "--level", type=click.FloatRange(50, 99.99), default=95, show_default=True, metavar="PERCENT", help="Of intervals."
 )
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--top", default=20, show_default=True, type=options.COUNT, help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--markdown",
@@ -257,14 +259,21 @@ def _write(report: "Report", stem: str, folder: Path | None, *, force: bool, is_
     """Print the report if asked to, and write its pages unless there is no folder."""
     from rich.console import Console
 
+    from wallsplit.errors import ReportError
     from wallsplit.report.files import files
     from wallsplit.report.terminal import terminal
     from wallsplit.report.writing import write
     from wallsplit.text import visible
 
-    paths = write(files(report, stem), folder, force=force) if folder else ()
     if is_printed:
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(terminal(report, console))
-        for path in paths[:1]:
-            tell(f"Report: {visible(str(path))}\n")
+    sys.stdout.flush()  # what was found is there also if its report cannot be written
+    if folder is None:
+        return
+    try:
+        paths = write(files(report, stem), folder, force=force)
+    except ReportError as error:
+        raise ReportError(f"{error} ({ELSEWHERE})") from error
+    if is_printed:
+        tell(f"Report: {visible(str(paths[0]))}\n")

@@ -47,7 +47,7 @@ class _ProgramAfterDashes(click.Command):
 @click.option("--force", is_flag=True, help="Replace the files of an earlier run of that name.")
 @click.option(
     "--baseline-runs",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 1_000),
     metavar="N",
     help="Also run N times unprofiled, and N times profiled in turn, to tell what the profiler costs; 3 can tell.  "
     "[default: 1; 0 for your own program]",

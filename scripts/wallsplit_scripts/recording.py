@@ -299,8 +299,8 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
         CaptureError: the program was ended at the time limit.
     """
     files = ", ".join(map(str, published)) or "nothing"
-    if kept.left_behind:
-        say(f"the program left processes behind ({', '.join(kept.left_behind)}); they were ended with the recording")
+    if left := [name for name in kept.left_behind if not name.startswith("nsys")]:  # its own agent takes its time
+        say(f"the program left processes behind ({', '.join(left)}); they were ended with the recording")
     for run in runs:
         if run.ended.interrupted_by is not None:
             say(f"interrupted; kept: {files}")

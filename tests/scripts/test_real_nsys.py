@@ -189,7 +189,9 @@ def test_at_the_time_limit_the_trace_so_far_is_kept_and_no_process_left(tmp_path
     assert processes_naming(str(tmp_path)) == []
 
 
-def test_ctrl_c_keeps_a_whole_report_or_nothing_and_leaves_no_process(tmp_path: Path, real_nsys: Path) -> None:
+def test_ctrl_c_keeps_a_whole_report_with_its_export_or_nothing_and_leaves_no_process(
+    tmp_path: Path, real_nsys: Path
+) -> None:
     pid_file = tmp_path / "pid"
     profiling = subprocess.Popen(
         command(tmp_path / "t", real_nsys, "--", sys.executable, "-c", FOR_EVER, str(pid_file)),
@@ -203,7 +205,7 @@ def test_ctrl_c_keeps_a_whole_report_or_nothing_and_leaves_no_process(tmp_path: 
     said = profiling.communicate(timeout=60)[1]
     assert profiling.returncode == 130
     assert "wallsplit: interrupted; kept: " in said
-    assert left_in(tmp_path / "t") in ([], ["x.nsys-rep"])
+    assert left_in(tmp_path / "t") in ([], ["x.nsys-rep", "x.run.json", "x.sqlite"])
     wait_until(lambda: processes_naming(str(tmp_path)) == [])
 
 
