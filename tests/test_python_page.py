@@ -22,7 +22,7 @@ SAMPLE = ROOT / "traces" / "numpy-loop.sqlite"
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "traces").symlink_to(ROOT / "traces")
     monkeypatch.chdir(tmp_path)
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec("\n".join(EXAMPLES), {})

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say
+from wallsplit_scripts.messages import ELSEWHERE, say
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
-    from wallsplit.analysis import Outcome
+    from wallsplit.analysis import Analysis, Outcome
     from wallsplit.ledger.phases import PhaseRules
-    from wallsplit.report.writing import File
     from wallsplit.why.samples.rules import Rule as ClassRule
 
 REPORT_DIR = Path("reports")
@@ -83,6 +83,7 @@ class _Analyze(click.Command):
 @click.option(
     "--window",
     metavar="W",
+    callback=options.window,
     help="cuda, nvtx, capture, steady (the steps after warm-up), START:END (1.2s:3s) or nvtx:NAME. Default: the first "
     "of cuda, nvtx and capture that the trace has.",
 )
@@ -116,7 +117,7 @@ class _Analyze(click.Command):
     metavar="FILE.toml",
     help="Which code is of which class where the CPU was sampled, before the built-in rules: tables [[rule]].",
 )
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--top", default=20, show_default=True, type=options.COUNT, help="Rows of a table people read.")
 @click.option(
     "--section",
     "sections",
@@ -150,7 +151,7 @@ class _Analyze(click.Command):
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=options.COUNT,
     metavar="N",
     help="Analyse N traces at once. Default: one a core, fewer if small.",
 )
@@ -185,7 +186,8 @@ def analyze(
     nsys is: they are exported first.
     """
     return_large_blocks()
-    from wallsplit.analysis import Analysis, Failure
+    from wallsplit.analysis import Failure
+    from wallsplit.errors import ReportError
     from wallsplit.text import visible
 
     if figure and len(traces) > 1:
@@ -207,21 +209,29 @@ def analyze(
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
     if as_json:
         _print_json(outcomes)
-    elif summary:
-        _summarise(outcomes, summary)
-    else:
+    elif not summary:
         _print(outcomes, top, sections)
-    sys.stdout.flush()  # what was asked for is there before reports are made
-    if figure:
-        _draw(outcomes, figure, dark=dark, force=force)
-    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
+    elif summary == PRINTED:
+        click.echo(_summaries(outcomes), nl=False)
+    sys.stdout.flush()  # what was asked for is there before reports are made, and if they cannot be
+    failures = [outcome.message for outcome in outcomes if isinstance(outcome, Failure)]
+    written: list[Path] = []
+    for writing in (
+        partial(_append_summaries, outcomes) if summary == GITHUB else None,
+        partial(_draw, outcomes, figure, dark=dark, force=force) if figure else None,
+        partial(_write_tables, outcomes, tables, table_format, force=force) if tables else None,
+        partial(_write_reports, outcomes, folder, top, force=force) if folder else None,
+    ):
+        try:
+            written += (writing and writing()) or ()
+        except ReportError as error:  # the others are written, and it is an exit code of 1
+            failures.append(str(error))
     if not (as_json or summary == PRINTED):
         for path in written[-1:]:
             click.echo(f"Report: {visible(str(path))}")
-    for outcome in outcomes:
-        if isinstance(outcome, Failure):
-            say(outcome.message)
-    return 0 if all(isinstance(outcome, Analysis) for outcome in outcomes) else 1
+    for message in failures:
+        say(message)
+    return 1 if failures else 0
 
 
 def _analyze_all(
@@ -249,12 +259,10 @@ def _analyze_one(
     from wallsplit.errors import WallsplitError
     from wallsplit.ledger.phases import PHASES
     from wallsplit.pipeline import analyze as analysis_of
-    from wallsplit.trace.identify import REPORT_SUFFIXES
-    from wallsplit_scripts.cache import cached_export
+    from wallsplit_scripts.cache import export_of
 
     try:
-        is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
-        source = cached_export(trace, nsys) if is_report else trace
+        source = export_of(trace, nsys)
         return analysis_of(
             source,
             window,
@@ -269,38 +277,46 @@ def _analyze_one(
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
 
 
-def _write(
-    outcomes: "Sequence[Outcome]",
-    folder: Path | None,
-    tables: Path | None,
-    *,
-    top: int,
-    table_format: Literal["csv", "parquet"],
-    force: bool,
-) -> list[Path]:
-    """Write what was asked for and return the pages a person opens first."""
-    from wallsplit.analysis import Analysis
-    from wallsplit.report import files as report_files
+def _write_tables(
+    outcomes: "Sequence[Outcome]", folder: Path, table_format: Literal["csv", "parquet"], *, force: bool
+) -> None:
     from wallsplit.report import tables as table_files
+    from wallsplit.report.writing import write
+
+    every = [file for a, stem in _named(outcomes) for file in table_files.files(a, stem, table_format)]
+    if every:
+        write(every, folder, force=force)
+
+
+def _write_reports(outcomes: "Sequence[Outcome]", folder: Path, top: int, *, force: bool) -> list[Path]:
+    """Write the reports, and their index if there are several, and return the pages a person opens first."""
+    from wallsplit.errors import ReportError
+    from wallsplit.report import files as report_files
     from wallsplit.report.build import report
     from wallsplit.report.index import STEM, index
     from wallsplit.report.writing import write
 
-    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
-    if not analyses:
-        return []
-    stems = report_files.stems([analysis.path for analysis in analyses])
-    named = list(zip(analyses, stems, strict=True))
-    if tables is not None:
-        every: list[File] = [file for a, stem in named for file in table_files.files(a, stem, table_format)]
-        write(every, tables, force=force)
-    if folder is None:
+    named = _named(outcomes)
+    if not named:
         return []
     pages = [file for a, stem in named for file in report_files.files(report(a, top), stem)]
     if len(outcomes) > 1:
+        analyses, stems = zip(*named, strict=True)
         pages += report_files.files(index(analyses, stems, _failures(outcomes)), STEM)
-    paths = write(pages, folder, force=force)
+    try:
+        paths = write(pages, folder, force=force)
+    except ReportError as error:
+        raise ReportError(f"{error} ({ELSEWHERE})") from error
     return [path for path in paths if path.suffix == ".html"]
+
+
+def _named(outcomes: "Sequence[Outcome]") -> "list[tuple[Analysis, str]]":
+    """Return each analysis with the stem of its files."""
+    from wallsplit.analysis import Analysis
+    from wallsplit.report import files as report_files
+
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    return list(zip(analyses, report_files.stems([analysis.path for analysis in analyses]), strict=True))
 
 
 def _failures(outcomes: "Sequence[Outcome]") -> list[tuple[str, str]]:
@@ -315,22 +331,23 @@ def _print_json(outcomes: "Sequence[Outcome]") -> None:
     click.echo(json.text(json.document(outcomes)), nl=False)
 
 
-def _summarise(outcomes: "Sequence[Outcome]", where: str) -> None:
-    """Print the summaries, or append them to the page of the GitHub job that this runs in."""
+def _summaries(outcomes: "Sequence[Outcome]") -> str:
     from wallsplit.analysis import Analysis
-    from wallsplit.errors import ReportError
     from wallsplit.report.summary import summary
 
-    text = "\n".join(summary(outcome) for outcome in outcomes if isinstance(outcome, Analysis))
-    if where != GITHUB:
-        click.echo(text, nl=False)
-        return
+    return "\n".join(summary(outcome) for outcome in outcomes if isinstance(outcome, Analysis))
+
+
+def _append_summaries(outcomes: "Sequence[Outcome]") -> None:
+    """Append the summaries to the page of the GitHub job that this runs in."""
+    from wallsplit.errors import ReportError
+
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if not page:
         raise ReportError("--summary github: GITHUB_STEP_SUMMARY is not set, as it is in a job of GitHub Actions")
     try:
         with Path(page).open("a", encoding="utf-8") as file:
-            file.write(f"{text}\n")
+            file.write(f"{_summaries(outcomes)}\n")
     except OSError as error:
         raise ReportError(f"{page}: cannot append the summary ({error.strerror})") from None
 

@@ -130,6 +130,55 @@ def test_bad_input_is_one_line_exit_code_1_and_nothing_written(
     assert files(tmp_path) == before
 
 
+@pytest.mark.parametrize("blocked", ["taken", "file", "full"])
+def test_an_analysis_whose_report_cannot_be_written_is_printed_all_the_same(
+    analyze: Analyze,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    blocked: str,
+) -> None:
+    trace = a_trace(tmp_path / "run.sqlite")
+    if blocked == "taken":
+        (tmp_path / "reports").mkdir()
+        (tmp_path / "reports" / "run.html").write_text("my thesis")
+    elif blocked == "file":
+        (tmp_path / "reports").write_text("a file")
+    else:
+        monkeypatch.setattr("wallsplit.report.writing._write_new", full_disk)
+    assert analyze(trace, "--tables", "tables" if blocked == "taken" else "reports/tables") == 1
+    captured = capsys.readouterr()
+    assert "100 ns recorded" in " ".join(captured.out.split())
+    last = captured.err.splitlines()[-1]
+    assert "--report-dir DIR" in last
+    assert "--no-report" in last
+    assert (tmp_path / "tables").exists() == (blocked == "taken")  # one is written though the other cannot be
+
+
+def full_disk(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device", str(path))
+
+
+def test_a_document_whose_report_cannot_be_written_is_printed_whole(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert analyze(a_trace(tmp_path / "run.sqlite"), "--json", "--report-dir", "file/reports") == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["traces"][0]["ledgers"][0]["accounts"]["gpu.kernel"] == 78
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option", ["--top=99999999999999999999", "--jobs=99999999999999999999", "--window=", "--window= "]
+)
+def test_a_value_nobody_can_mean_is_a_usage_error(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert analyze(a_trace(tmp_path / "run.sqlite"), option) == 2
+    assert option.partition("=")[0] in capsys.readouterr().err
+
+
 def test_a_wrong_option_is_a_usage_error(analyze: Analyze, capsys: pytest.CaptureFixture[str]) -> None:
     assert analyze("--nope") == 2
     assert analyze() == 2

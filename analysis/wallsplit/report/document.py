@@ -8,10 +8,12 @@ from wallsplit.figures.drawing import Figure
 from wallsplit.note import Note
 from wallsplit.report.first_screen import FirstScreen
 
-Kind = Literal["text", "count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+Kind = Literal[
+    "text", "count", "mean_count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"
+]
 """What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100.
 
-change_ns is a difference of times: printed with its sign.
+change_ns is a difference of times: printed with its sign. mean_count is how often on average, to three digits.
 """
 
 
