@@ -68,4 +68,6 @@ def _meaning(ledger: Ledger, account: str) -> str:
 def _host_parts(ledger: Ledger, label: str) -> Table:
     parts = ledger.host_parts or {}
     rows = tuple((name, time, time / ledger.wall_ns if ledger.wall_ns else 0.0) for name, time in parts.items())
-    return Table(f"Parts of host of {label}", (Column("part"), Column("time", "ns"), Column("of wall", "ratio")), rows, len(rows))
+    return Table(
+        f"Parts of host of {label}", (Column("part"), Column("time", "ns"), Column("of wall", "ratio")), rows, len(rows)
+    )
