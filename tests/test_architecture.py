@@ -30,6 +30,7 @@ LAYERS = (  # a module may import from its own layer and those below it
     ("comparison",),
     ("words",),
     ("pipeline",),
+    ("export",),
     ("figures",),
     ("report",),
 )

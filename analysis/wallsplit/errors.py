@@ -58,6 +58,10 @@ class SavedAnalysisError(WallsplitError):
     """What should be a saved analysis is none that can be read."""
 
 
+class ExportError(WallsplitError):
+    """A trace cannot be handed on, or written in another format, as asked."""
+
+
 class LedgerError(WallsplitError):
     """The accounts of a ledger do not add up to its window: a defect of this program, never of the user."""
 

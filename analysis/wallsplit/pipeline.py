@@ -24,6 +24,7 @@ from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
+from wallsplit.run.manifest import CPU
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
 from wallsplit.why.samples.rules import Rule as ClassRule
@@ -99,7 +100,13 @@ def analyse(
         ledgers=ledgers,
         tables=breakdowns,
         notes=(
-            *notes(model, ledgers, selected, explicit=window is not None),
+            *notes(
+                model,
+                ledgers,
+                selected,
+                explicit=window is not None,
+                asked_for_cpu=beside.manifest is not None and beside.manifest.device == CPU,
+            ),
             *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
@@ -148,7 +155,7 @@ def measure(path: str | Path, per: str = AUTO, window: str | None = None, *, sho
     """
     examined = examine(Path(path))
     shown = shown_as or examined.path
-    window_of_all = _one_window(examined, window)
+    window_of_all = one_window(examined, window)
     recording = Recording(examined.model, examined.activities, window_of_all, recorded_run(shown).manifest)
     return measured(recording, str(shown), per)
 
@@ -162,10 +169,15 @@ def ranks_of(path: str | Path, window: str | None = None, *, shown_as: Path | No
     """
     examined = examine(Path(path))
     label = (shown_as or examined.path).stem
-    return rank_traces(examined.model, examined.activities, _one_window(examined, window), label)
+    return rank_traces(examined.model, examined.activities, one_window(examined, window), label)
 
 
-def _one_window(examined: Examined, window: str | None) -> Window:
+def one_window(examined: Examined, window: str | None) -> Window:
+    """Return the window asked for, or the default one; of a range that occurs often, from first start to last end.
+
+    Raises:
+        WindowError: the trace has no such window, or no window at all.
+    """
     parts = _parts(examined, window, PHASES)
     if parts:
         return whole(parts)

@@ -259,12 +259,10 @@ def _analyze_one(
     from wallsplit.errors import WallsplitError
     from wallsplit.ledger.phases import PHASES
     from wallsplit.pipeline import analyze as analysis_of
-    from wallsplit.trace.identify import REPORT_SUFFIXES
-    from wallsplit_scripts.cache import cached_export
+    from wallsplit_scripts.cache import export_of
 
     try:
-        is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
-        source = cached_export(trace, nsys) if is_report else trace
+        source = export_of(trace, nsys)
         return analysis_of(
             source,
             window,

@@ -16,6 +16,7 @@ import platformdirs
 from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
 from wallsplit.run.manifest import sha256
+from wallsplit.trace.identify import REPORT_SUFFIXES
 from wallsplit_scripts import nsys
 
 SEAL = ".sha256"  # the suffix of the file that holds an export's own digest
@@ -24,6 +25,16 @@ SEAL = ".sha256"  # the suffix of the file that holds an export's own digest
 def cache_folder() -> Path:
     """Return where this user's exports go, by the platform's convention."""
     return platformdirs.user_cache_path("wallsplit", appauthor=False) / "exports"
+
+
+def export_of(trace: Path, nsys_option: str | None = None) -> Path:
+    """Return the export to read: `trace` itself, or the cached export of an nsys report.
+
+    Raises:
+        CaptureError: as for cached_export().
+    """
+    is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
+    return cached_export(trace, nsys_option) if is_report else trace
 
 
 def cached_export(report: Path, nsys_option: str | None = None) -> Path:

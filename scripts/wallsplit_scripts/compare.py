@@ -225,7 +225,7 @@ def _ranks(
     force: bool,
 ) -> None:
     """Compare the ranks of one run, a trace each or several, in the order given."""
-    from wallsplit.comparison.ranks import compare_ranks
+    from wallsplit.comparison.across_ranks import compare_ranks
     from wallsplit.comparison.sides import files_of
     from wallsplit.report import json
     from wallsplit.report.ranks_report import STEM, ranks_report, ranks_value

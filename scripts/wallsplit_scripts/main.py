@@ -22,6 +22,8 @@ COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("compare", "wallsplit_scripts.compare:compare", "Say what changed between traces, and whether it is noise."),
     ("check", "wallsplit_scripts.check:check", "Say whether traces keep their budgets; the exit code tells."),
+    ("export", "wallsplit_scripts.export:export", "Write a trace as a timeline for Perfetto or Chrome, ledger on top."),
+    ("scrub", "wallsplit_scripts.scrub:scrub", "Write a trace anew without what is private, to hand on."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
     ("sweep", "wallsplit_scripts.sweep:sweep", "Measure the published study on this machine and report it."),
     ("workloads", "wallsplit_scripts.workloads:workloads", "List the built-in workloads and their parameters."),

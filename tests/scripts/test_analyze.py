@@ -49,8 +49,11 @@ def test_one_trace_gives_one_sentence_a_balanced_ledger_and_two_pages(
 ) -> None:
     assert analyze(a_trace(tmp_path / "run.sqlite")) == 0
     out = capsys.readouterr().out
-    assert "100 ns of wall time: GPU computing 78.0 %, CUDA calls with the GPU idle 22.0 %" in " ".join(out.split())
-    assert "sum = wall, residual 0 ns" in out
+    assert "The GPU computes 100 % of the time." in out
+    assert "100 ns recorded: 22 ns outside, 78 ns from first to last GPU operation; sum = wall, residual 0 ns" in (
+        " ".join(out.split())
+    )
+    assert out.count("Report: ") == 1
     assert {"run.html", "run.md"} <= {p.name for p in (tmp_path / "reports").iterdir()}
     assert not (tmp_path / "reports" / "index.html").exists()
 

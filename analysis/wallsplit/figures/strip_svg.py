@@ -22,7 +22,7 @@ _WIDTHS = ((340, ""), (700, "from-broad"), (1100, "from-wide"))
 def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
     """Return the drawing; its width is that of what it stands in."""
     height = TALL if tall else LOW
-    lanes = [drawn for lane in strip.lanes if (drawn := _lane(strip, lane))]
+    lanes = [drawn for lane in strip.lanes if (drawn := _lane(strip, lane))][: None if tall else 1]
     whole = height + (_GAP + _LANE * len(lanes) if lanes else 0) + (_AXIS if axis else 0)
     clock = f'data-start="{strip.start_ns}" data-end="{strip.end_ns}" data-height="{height}"'
     return "".join(

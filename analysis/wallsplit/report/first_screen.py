@@ -13,6 +13,7 @@ from wallsplit.figures.step_chart import StepChart, step_chart
 from wallsplit.figures.strip import Strip, strips
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
+from wallsplit.why.samples.values import HostSamples
 from wallsplit.words.advice import Advice, advice
 from wallsplit.words.amounts import between, counted, duration, per_cent
 from wallsplit.words.clauses import NOUNS, idle_parts
@@ -244,8 +245,15 @@ def _without_gpu(one: Speaker) -> Iterator[Card]:
             between([share.at_least, share.at_most]),
             "arithmetic",
             None,
-            f"{samples.main.sample_count:,} samples: {classes}",
+            f"{samples.main.sample_count:,} samples{_on_a_cpu(samples)}: {classes}",
         )
+
+
+def _on_a_cpu(samples: HostSamples) -> str:
+    """Return how much of the host's time the samples speak of: that in which the main thread was on a CPU."""
+    scheduling = samples.main.scheduling
+    share = scheduling.on_cpu_ns / samples.host_ns if scheduling and samples.host_ns else None
+    return "" if share is None else f" of the {per_cent(share)} in which the main thread was on a CPU"
 
 
 def _host_bar(ledger: Ledger) -> Bar:

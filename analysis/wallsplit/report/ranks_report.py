@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from wallsplit.comparison.ranks import Ranks
+from wallsplit.comparison.across_ranks import Ranks
 from wallsplit.figures.bars import Bars
 from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar

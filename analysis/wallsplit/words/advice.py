@@ -54,7 +54,7 @@ def advice(analysis: Analysis) -> tuple[Advice, ...]:
     if not every:
         return ()
     one = _spoken_to(every)
-    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(one))]
+    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(analysis, one))]
     if len(every) > 1 and one.ledger.gpu is not None and rows:
         first = rows[0]
         rows[0] = Advice(first.at_most, first.do, f"GPU {one.ledger.gpu}: {first.because}", first.section)
@@ -67,7 +67,7 @@ def _spoken_to(every: tuple[Speaker, ...]) -> Speaker:
     return idle[0] if idle and all((one.ledger.busy_ratio or 0.0) < FEW_BUSY_SHARE for one in every) else worst(every)
 
 
-def _without_gpu(one: Speaker) -> Iterator[Advice]:
+def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     diagnosis = one.diagnosis
     if diagnosis.failed:
         failed = diagnosis.failed
@@ -81,6 +81,9 @@ def _without_gpu(one: Speaker) -> Iterator[Advice]:
             "launches without a row of GPU work: idle and busy cannot be told apart",
             "notes",
         )
+    elif diagnosis.primary == "no_cuda" and analysis.asked_for_cpu:
+        section = "cpu_samples" if one.why.host_samples else "ledger"
+        yield Advice("–", "it ran on the CPU, as asked: see what its host code did", _host(one), section)
     else:
         yield Advice("–", remedy(diagnosis.primary, None), _host(one), "ledger")
 

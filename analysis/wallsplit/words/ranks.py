@@ -1,6 +1,6 @@
 """What several ranks tell together, in words."""
 
-from wallsplit.comparison.ranks import Rank, Ranks
+from wallsplit.comparison.across_ranks import Rank, Ranks
 from wallsplit.text import for_people
 from wallsplit.units import ns, ratio
 

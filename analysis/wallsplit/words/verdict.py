@@ -8,6 +8,7 @@ import re
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Window
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.words.amounts import between, counted, duration, how_many, per_cent
 from wallsplit.words.clauses import INFERRED, NOUNS, how_long, sms
@@ -39,9 +40,7 @@ def seconds(analysis: Analysis) -> str:
     if analysis.window is None or not analysis.ledgers:
         return ""
     every = speakers(analysis)
-    recorded = (
-        f"{units.ns(analysis.window.wall_ns)} {'recorded' if not analysis.window_is_explicit else 'in the window'}"
-    )
+    recorded = f"{units.ns(analysis.window.wall_ns)} {_of_what(analysis.window, explicit=analysis.window_is_explicit)}"
     residual = sum(abs(ledger.residual_ns) for ledger in analysis.ledgers)
     proof = f"sum = wall, residual {residual} ns"
     phases = next((one.diagnosis.phases_of_run for one in every if one.is_steady), None)
@@ -54,6 +53,12 @@ def seconds(analysis: Analysis) -> str:
         if phase.end_ns > phase.start_ns
     ]
     return f"{recorded}: {', '.join(parts)}; {proof}."
+
+
+def _of_what(window: Window, *, explicit: bool) -> str:
+    if explicit:
+        return "in the window"
+    return "from the first to the last NVTX range" if window.name == "nvtx" else "recorded"
 
 
 def _around(every: tuple[Speaker, ...]) -> str:

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from analyses import HOSTILE
 from builders import TraceBuilder
+from wallsplit.comparison.across_ranks import Ranks, compare_ranks
 from wallsplit.comparison.collectives import RankTrace
-from wallsplit.comparison.ranks import Ranks, compare_ranks
 from wallsplit.errors import ComparisonError
 from wallsplit.pipeline import ranks_of
 from wallsplit.report.json import document, text
