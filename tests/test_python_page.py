@@ -45,6 +45,7 @@ def test_an_analysis_is_one_short_line() -> None:
 
 def test_in_a_notebook_the_first_screen_is_shown_and_nothing_in_it_acts() -> None:
     shown = hostile()._repr_html_()
+    assert "Ten calls failed, no kernel image for this GPU (code 209)." in shown
     assert "Reconstructed trace" in shown
     assert "residual 0 ns" in shown
     assert not re.search(r"<(script|img|iframe|link|style|a|object|form)\b|\bon\w+=|https?:|url\(", shown.lower())

@@ -23,6 +23,7 @@ COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("compare", "wallsplit_scripts.compare:compare", "Say what changed between traces, and whether it is noise."),
     ("check", "wallsplit_scripts.check:check", "Say whether traces keep their budgets; the exit code tells."),
+    ("predict", "wallsplit_scripts.predict:predict", "Say what a run would take if one thing were different."),
     ("export", "wallsplit_scripts.export:export", "Write a trace as a timeline for Perfetto or Chrome, ledger on top."),
     ("scrub", "wallsplit_scripts.scrub:scrub", "Write a trace anew without what is private, to hand on."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),

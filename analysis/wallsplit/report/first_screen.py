@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from wallsplit import units
-from wallsplit.accounts import GPU_ACCOUNTS, PARTS
+from wallsplit.accounts import GPU_ACCOUNTS, PART_OF, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Segment
 from wallsplit.figures.course import course
@@ -174,7 +174,7 @@ def _steady(one: Speaker, of: str) -> Card:
     return Card(
         f"{title}{of}",
         f"{least}{per_cent(share)}",
-        "GPU busy" if busy else "GPU computing",
+        "GPU busy" if busy else PART_OF["gpu.kernel"].title,
         _bar("steady", accounts),
         text,
     )
