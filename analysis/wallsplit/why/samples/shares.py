@@ -37,7 +37,9 @@ class Tally:
     def interval(self, *classes: int) -> tuple[float, float]:
         """Return the 95 % interval of their share."""
         effective = self.effective / max(1.0, self.design_effect(*classes) or 1.0)
-        return wilson(self.share(*classes), effective)
+        share = self.share(*classes)
+        low, high = wilson(share, effective)
+        return min(low, share), max(high, share)  # rounding must not leave the share outside its own interval
 
     def design_effect(self, *classes: int) -> float | None:
         """Return the variance of the batches' means, by what independent samples would have; None if not known."""

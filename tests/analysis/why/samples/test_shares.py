@@ -21,6 +21,11 @@ def test_wilsons_interval_is_the_published_one() -> None:
     assert wilson(1.0, 29) == pytest.approx((1 - 0.116970, 1.0), abs=1e-6)
 
 
+@pytest.mark.parametrize("count", range(1, 200))
+def test_an_interval_of_all_samples_ends_at_one(count: int) -> None:
+    assert tally(np.zeros(count, np.int64), np.ones(count), 2).interval(0)[1] == 1.0
+
+
 @given(codes)
 def test_an_interval_holds_the_share_it_was_made_from(values: np.ndarray) -> None:
     found = tally(values, equal(values), 2)
