@@ -159,5 +159,7 @@ class Report:
     """A warning that goes before everything else."""
     source: str = "a trace of NVIDIA Nsight Systems"
     """What the report was made from."""
+    summary: str = ""
+    """A few lines of Markdown that stand alone, to be copied; empty: none."""
     first: FirstScreen | None = None
     """What people see before all else; the headline is then what the whole recording's bar is called."""

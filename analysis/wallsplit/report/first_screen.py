@@ -66,7 +66,7 @@ def first_screen(analysis: Analysis) -> FirstScreen:
         seconds=seconds(analysis),
         strips=shown,
         picture=course(shown, "The run from its start to its end; 0 s is the start of the recording"),
-        steps=step_chart(analysis),
+        steps=step_chart(analysis) if len(shown) <= 1 else None,  # of several GPUs the section on steps has it
         cards=tuple(_cards(analysis)),
         advice=advice(analysis),
         warning=_warning(analysis),
