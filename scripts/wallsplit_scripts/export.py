@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
     type=click.Choice(["perfetto", "chrome"]),
     help="Perfetto's own format or Chrome's JSON. Default: by the name, Chrome's for .json.",
 )
-@click.option("--window", metavar="W", help="As for analyze; only what overlaps it is written. Default: everything.")
+@click.option(
+    "--window",
+    metavar="W",
+    callback=options.window,
+    help="As for analyze; only what overlaps it is written. Default: everything.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")

@@ -162,7 +162,8 @@ class _Kernels:
         whole = np.rint(weights * _WHOLE).astype(np.int64)
         signed = np.concatenate([-whole[::-1], [0], whole])  # by shape + 1, counted from the middle
         running = np.cumsum(signed[self.toggled + len(whole)])[:-1]
-        return float(np.minimum(running, _WHOLE).astype(np.float64) @ np.diff(self.edges)) / _WHOLE
+        covered = np.minimum(running, _WHOLE) * np.diff(self.edges).astype(np.float64)
+        return float(covered.sum()) / _WHOLE  # not `@`: BLAS adds up in an order that depends on its threads
 
     def mean(self, values: npt.NDArray[np.floating | np.bool_]) -> float | None:
         """Return the mean of a figure of the shapes, weighted by kernel time; None without any time."""
