@@ -13,7 +13,7 @@ import click
 from wallsplit_scripts import completion, options
 from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import ELSEWHERE, say
-from wallsplit_scripts.progress import progress
+from wallsplit_scripts.progress import progress, stage
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Analysis, Outcome
@@ -260,13 +260,15 @@ def _analyze_one(
     from wallsplit.analysis import Failure
     from wallsplit.errors import WallsplitError
     from wallsplit.ledger.phases import PHASES
-    from wallsplit.pipeline import analyze as analysis_of
+    from wallsplit.pipeline import analyse, examine
     from wallsplit_scripts.cache import export_of
 
     try:
-        source = export_of(trace, nsys)
-        return analysis_of(
-            source,
+        stage(f"{trace.name}: reading", 0.0)
+        examined = examine(export_of(trace, nsys))
+        stage(f"{trace.name}: explaining", 0.5)
+        return analyse(
+            examined,
             window,
             shown_as=trace,
             flops=flops,
@@ -296,12 +298,16 @@ def _write_reports(outcomes: "Sequence[Outcome]", folder: Path, top: int, *, for
     from wallsplit.report import files as report_files
     from wallsplit.report.build import report
     from wallsplit.report.index import STEM, index
-    from wallsplit.report.writing import write
+    from wallsplit.report.writing import File, write
 
     named = _named(outcomes)
     if not named:
         return []
-    pages = [file for a, stem in named for file in report_files.files(report(a, top), stem)]
+    pages: list[File] = []
+    with progress(len(named)) as begin:
+        for a, stem in named:
+            begin(f"{stem}: writing its report")
+            pages += report_files.files(report(a, top), stem)
     if len(outcomes) > 1:
         analyses, stems = zip(*named, strict=True)
         pages += report_files.files(index(analyses, stems, _failures(outcomes)), STEM)

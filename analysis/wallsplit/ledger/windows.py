@@ -1,6 +1,10 @@
-"""Which part of the trace is analysed: `cuda`, `nvtx`, `capture`, `START:END`, `nvtx:NAME` (docs/ledger.md, Window)."""
+"""Which part of the trace is analysed: `cuda`, `nvtx`, `capture`, `START:END`, `nvtx:NAME` (docs/ledger.md, Window).
+
+NAME may be a pattern, `step *`.
+"""
 
 import difflib
+import fnmatch
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -16,6 +20,8 @@ from wallsplit.text import shorten
 UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
 _TIME = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min)\s*")
 NAMES_LISTED = 8
+GLOB = "*?["
+"""A name with one of these that no range bears is a pattern."""
 
 
 def default_window(model: Model) -> Window | None:
@@ -90,7 +96,10 @@ def _nanoseconds(text: str) -> int | None:
 
 def _ranges(model: Model, name: str) -> tuple[Window, ...]:
     texts = model.names.texts
-    named = model.nvtx.filter(pl.col("range").is_in((texts == name).arg_true().cast(pl.Int32).implode()))
+    same = (texts == name).arg_true().cast(pl.Int32)
+    named = model.nvtx.filter(pl.col("range").is_in(same.implode()))
+    if named.is_empty() and any(sign in name for sign in GLOB):
+        named = model.nvtx.filter(pl.col("range").is_in(_matching(model, name).implode()))
     if named.is_empty():
         raise WindowError(f"window nvtx:{name}: no such NVTX range; {_known_ranges(model, name)}")
     rows = named.filter(pl.col("end") > pl.col("start"))
@@ -98,6 +107,15 @@ def _ranges(model: Model, name: str) -> tuple[Window, ...]:
         raise WindowError(f"window nvtx:{name}: is empty; every range of this name ends when it starts")
     ends = rows.sort("start", "end", "pid").select("start", "end", "pid").iter_rows()
     return tuple(Window(f"nvtx:{name}", start, end, pid) for start, end, pid in ends)
+
+
+def _matching(model: Model, pattern: str) -> pl.Series:
+    """Return the rows of the names of ranges that a pattern matches: `step *`, with `?` for one letter."""
+    distinct = model.nvtx["range"].unique()
+    matches = re.compile(fnmatch.translate(pattern)).match
+    return distinct.filter(
+        pl.Series([matches(text) is not None for text in model.names.text(distinct)], dtype=pl.Boolean)
+    )
 
 
 def _known_ranges(model: Model, name: str) -> str:

@@ -88,6 +88,16 @@ def test_a_range_that_occurs_often_gives_one_ledger_each_and_they_add_up(build: 
     assert book(activity, [whole(parts)])[0].accounts["gpu.kernel"] == 20
 
 
+def test_a_pattern_stands_for_all_ranges_that_it_matches(build: TraceBuilder) -> None:
+    build.range("step 1", 0, 10).range("step 2", 10, 30).range("stepped", 40, 50).range("[x]*", 60, 70)
+    model = build.kernel(5, 20).model()
+    assert [(w.start_ns, w.end_ns) for w in windows(model, "nvtx:step *")] == [(0, 10), (10, 30)]
+    assert [(w.name, w.start_ns) for w in windows(model, "nvtx:step ?")] == [("nvtx:step ?", 0), ("nvtx:step ?", 10)]
+    assert [w.start_ns for w in windows(model, "nvtx:[x]*")] == [60]
+    with pytest.raises(WindowError, match="no such NVTX range"):
+        windows(model, "nvtx:Step *")
+
+
 def test_ranges_without_length_make_no_window_but_are_not_unknown(build: TraceBuilder) -> None:
     with pytest.raises(WindowError, match="window nvtx:blink: is empty; every range of this name ends when it starts"):
         windows(build.kernel(0, 10).range("blink", 5, 5).model(), "nvtx:blink")
