@@ -4,12 +4,13 @@ import numpy as np
 import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
-from wallsplit.breakdowns.nesting import nesting
-from wallsplit.breakdowns.projection import Calls, Ranges, project
-from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
+from wallsplit.breakdowns.nested import nested
+from wallsplit.breakdowns.projection import Calls, Ranges
+from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named, names_and_styles
 from wallsplit.breakdowns.slices import Ints
-from wallsplit.breakdowns.statistics import DURATION, overlapping, statistics_of
+from wallsplit.breakdowns.statistics import DURATION, check_sum, overlapping, summarise_groups
 from wallsplit.ledger.ledger import Window
+from wallsplit.ledger.timeline import summed
 from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
 from wallsplit.schema import NVTX_GPU_PROJECTION
@@ -23,33 +24,41 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     push/pop and start/end alike (as nsys does), inside the window or not.
     """
     instances = overlapping(projected_ranges(model), window)
-    operations, level, children = pl.col("operations"), pl.col("level"), pl.col("children")
-    summary = (
-        instances.lazy()
-        .group_by("name_and_style")
-        .agg(
-            pl.len().cast(pl.Int64).alias("count"),
-            operations.sum().alias("gpu_op_count"),
-            *statistics_of(pl.col("projected"), "projected", "ns"),
-            DURATION.sum().alias("range_total_ns"),
-            operations.mean().alias("gpu_op_avg"),
-            level.mean().alias("level_avg"),
-            children.mean().alias("child_avg"),
-        )
-        .collect()
+    group, size = instances["name_and_style"].to_numpy(), names_and_styles(model.names)
+    summary = summarise_groups(group, instances["projected"].to_numpy(), size, "projected", "ns")
+    length = instances.select(DURATION).to_series()
+    check_sum(length, "ns")
+    some, count = summary["group"].to_numpy(), summary["count"].to_numpy()
+    operations, level, children, total = (
+        summed(group, column.to_numpy(), size)[some]
+        for column in (*(instances[name] for name in ("operations", "level", "children")), length)
+    )
+    summary = summary.rename({"group": "name_and_style"}).with_columns(
+        gpu_op_count=operations,
+        range_total_ns=total,
+        gpu_op_avg=operations / count,
+        level_avg=level / count,
+        child_avg=children / count,
     )
     return named(summary, "projected_total_ns", model.names)
 
 
 def projected_ranges(model: Model) -> pl.DataFrame:
     """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
+    outer_first = model.nvtx.select(NAME_AND_STYLE.alias("name_and_style")).to_series()
     ranges = Ranges(*(model.nvtx[name].to_numpy() for name in ("thread", "start", "end")))
-    found = project(calls_with_operations(model), ranges)
-    rows = model.nvtx.lazy().select("thread", "start", "end", name_and_style=NAME_AND_STYLE).collect()[found.rows]
-    rows = rows.with_columns(projected=found.last - found.first, operations=found.operations)
-    del found  # as large as what comes next
-    level, children = nesting(*(column.to_numpy() for column in rows.get_columns()[:4]))
-    return rows.drop("thread").with_columns(level=level, children=children)
+    found = nested(calls_with_operations(model), ranges, outer_first.to_numpy())
+    return pl.DataFrame(
+        {
+            "start": ranges.start[found.rows],
+            "end": ranges.end[found.rows],
+            "name_and_style": outer_first.to_numpy()[found.rows],
+            "projected": found.last - found.first,
+            "operations": found.operations,
+            "level": found.level,
+            "children": found.children,
+        }
+    )
 
 
 def calls_with_operations(model: Model) -> Calls:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit import native
 from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.intervals import EMPTY, Intervals, Times
 from wallsplit.ranks import distinct as distinct_numbers
@@ -57,6 +58,9 @@ def timeline(layers: Sequence[Intervals]) -> Timeline:
     full = [intervals for intervals in layers if len(intervals.starts)]
     if not full:
         return NOTHING
+    compiled = native.timeline([intervals.starts for intervals in layers], [intervals.ends for intervals in layers])
+    if compiled is not None:
+        return Timeline(*compiled)
     first = min(int(intervals.starts[0]) for intervals in full)
     last = max(int(intervals.ends[-1]) for intervals in full)
     times, toggled = _edges(layers, first) if last - first < _PACKABLE_NS else _far_edges(layers, first)

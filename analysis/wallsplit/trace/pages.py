@@ -3,25 +3,29 @@
 What is not an ordinary table of integers, reals and UTF-8 texts is left to sqlite3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 
+from wallsplit import native
 from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of
 from wallsplit.trace.identify import journal
-from wallsplit.trace.interning import PADDING, Interner
+from wallsplit.trace.interning import PADDING
 from wallsplit.trace.records import Column, RecordReader
 from wallsplit.trace.tables import TableInfo
 
 PolarsType: TypeAlias = pl.DataType | type[pl.DataType]
-Part: TypeAlias = tuple[slice, dict[str, Interner]]  # rows that one thread read, and the texts their codes mean
+Part: TypeAlias = tuple[slice, dict[str, list[bytes]]]  # rows that one thread read, and the texts their codes mean
+P = TypeVar("P")
 
 _DTYPES = {"INTEGER": np.int64, "NUMERIC": np.int64, "REAL": np.float64, "TEXT": np.uint32}
+_KINDS = {"INTEGER": native.INTEGER, "NUMERIC": native.INTEGER, "REAL": native.REAL, "TEXT": native.TEXT}
+_NULLS = {"INTEGER": pl.Int64, "NUMERIC": pl.Int64, "REAL": pl.Float64}
 _FEWEST_PAGES = 64  # for a thread of their own
 
 
@@ -57,7 +61,7 @@ def _read(path: Path, table: TableInfo, columns: Sequence[str], threads: int, te
     series = []
     while outputs:  # one at a time: a column lies in memory twice only while it is copied
         column = outputs.pop(0)
-        series.append(_text_series(column, parts, text) if column.affinity == "TEXT" else _series(column))
+        series.append(_text_series(column, parts, text) if column.is_text else _series(column))
     return pl.DataFrame(series)
 
 
@@ -83,24 +87,53 @@ def _decode(file: PageFile, leaves: Integers, counts: Integers, columns: Sequenc
             file.read(leaves[first:last], buffer)
             rows = slice(int(firsts[first]), int(firsts[last]))
             reader.decode(cells_of(file, buffer, counts[first:last]), rows)
-        return slice(int(firsts[first_leaf]), int(firsts[last_leaf])), reader.texts
+        texts = {name: interner.texts for name, interner in reader.texts.items()}
+        return slice(int(firsts[first_leaf]), int(firsts[last_leaf])), texts
 
-    if runs == 1:
-        return [decode_run(0, len(leaves))]
-    with ThreadPoolExecutor(runs) as pool:
-        return list(pool.map(decode_run, bounds[:-1], bounds[1:]))
+    def compiled(first_leaf: int, last_leaf: int) -> Part | None:
+        texts = native.read_leaves(
+            file.reading,
+            leaves[first_leaf:last_leaf],
+            firsts[first_leaf : last_leaf + 1],
+            [column.position for column in columns],
+            [native.ROWID if column.is_rowid else _KINDS[column.affinity] for column in columns],
+            [column.values for column in columns],
+            [column.nulls for column in columns],
+        )
+        if texts is None:
+            return None
+        rows = slice(int(firsts[first_leaf]), int(firsts[last_leaf]))
+        return rows, {column.name: found for column, found in zip(columns, texts, strict=True) if column.is_text}
+
+    def each(decode: Callable[[int, int], P]) -> list[P]:
+        if runs == 1:
+            return [decode(0, len(leaves))]
+        with ThreadPoolExecutor(runs) as pool:
+            return list(pool.map(decode, bounds[:-1], bounds[1:]))
+
+    if native.is_compiled() and all(column.default is None for column in columns):
+        used = file.reading.used.copy()
+        parts = [part for part in each(compiled) if part is not None]
+        if len(parts) == runs:
+            return parts
+        file.reading.used[:] = used
+        for column in columns:
+            column.nulls[:] = False
+    return each(decode_run)
 
 
 def _series(column: Column) -> pl.Series:
-    values = pl.Series(column.name, column.values)
     if not column.nulls.any():
-        return values
+        return pl.Series(column.name, column.values)
+    if column.nulls.all() and not column.is_text:  # a column that no row fills takes no memory
+        return pl.repeat(None, len(column.nulls), dtype=_NULLS[column.affinity], eager=True).alias(column.name)
+    values = pl.Series(column.name, column.values)
     return pl.select(pl.when(~pl.Series(column.nulls)).then(values).alias(column.name)).to_series()
 
 
 def _text_series(column: Column, parts: Sequence[Part], dtype: PolarsType) -> pl.Series:
     """Return the texts of all threads one after another; each row's text is then picked by its code."""
-    runs = [interners.pop(column.name).texts for _, interners in parts]
+    runs = [texts.pop(column.name) for _, texts in parts]
     first = 0
     for (rows, _), run in zip(parts, runs, strict=True):
         column.values[rows] += first

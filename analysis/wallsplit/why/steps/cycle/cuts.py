@@ -118,7 +118,9 @@ def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
     bodies, between = ranked(key)
     some = np.empty(len(bodies), np.int64)
     some[between[::-1]] = np.arange(len(between))[::-1]  # of equal bodies the last one stays: the first
-    return Bodies(owner[some], np.bincount(between, minlength=len(some)), length[some], begin[some], hash_[some]), between
+    return Bodies(
+        owner[some], np.bincount(between, minlength=len(some)), length[some], begin[some], hash_[some]
+    ), between
 
 
 def _standing(tokens: Tokens, bodies: Bodies, rows: Ints, at: Ints) -> Ints:
