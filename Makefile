@@ -15,7 +15,7 @@ ARGS       ?=
 PYTESTARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint wheel audit nsys frameworks profile study bench samples docs clean
+.PHONY: help setup demo test lint wheel audit nsys frameworks profile study bench samples docs goldens clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ samples: $(VENV)/.dev $(NSYS) ## Write the committed sample traces anew
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py
+
+goldens: $(VENV)/.dev ## Write anew what every renderer is expected to make (tests/goldens)
+	PYTHONPATH=tests $(BIN)/python -m golden_reports
 
 clean: ## Remove .venv, .nsys and caches; traces and reports stay
 	rm -rf $(VENV) .nsys dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

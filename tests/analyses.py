@@ -6,10 +6,12 @@ from typing import Any
 
 import polars as pl
 
+from explanations import explained
 from recorded_runs import with_run
 from wallsplit import schema
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns import BREAKDOWNS
 from wallsplit.ledger.ledger import Exposure, Ledger, Window
 from wallsplit.model.not_used import NotUsedTable
 from wallsplit.note import Note
@@ -61,8 +63,12 @@ def summary(frame_schema: pl.Schema, rows: Sequence[dict[str, Any]]) -> pl.DataF
     return pl.DataFrame([{**defaults, **row} for row in rows], schema=frame_schema)
 
 
-def analysis(*ledgers: Ledger, names: Sequence[str] = ("kernel_a", "kernel_b"), window: str = "cuda") -> Analysis:
-    """Return an analysis of the ledgers; `names` are the names in every table, in notes and of the program."""
+def analysis(*ledgers: Ledger, names: Sequence[str] = (), window: str = "cuda") -> Analysis:
+    """Return an analysis of the ledgers; `names` are the names in every table, in notes and of the program.
+
+    Without names each table has its own.
+    """
+    program = names[0] if names else "python"
     whole = Window(window, 0, max((x.wall_ns for x in ledgers), default=0)) if ledgers else None
     return Analysis(
         path="/some/folder/run.sqlite",
@@ -72,7 +78,7 @@ def analysis(*ledgers: Ledger, names: Sequence[str] = ("kernel_a", "kernel_b"), 
         nsys_version="2025.1.3.140",
         schema_version="3.17.2",
         gpus=_gpus(ledgers),
-        processes=pl.DataFrame({"pid": [x.pid for x in ledgers], "name": names[0]}, schema=schema.PROCESSES),
+        processes=pl.DataFrame({"pid": [x.pid for x in ledgers], "name": program}, schema=schema.PROCESSES),
         window=whole,
         window_is_explicit=False,
         ledgers=ledgers,
@@ -81,7 +87,7 @@ def analysis(*ledgers: Ledger, names: Sequence[str] = ("kernel_a", "kernel_b"), 
             Note("opaque_graphs", "info", "Nothing to worry about."),
             *(Note("failed_calls", "warning", name, pid=100, device=0) for name in names[2:]),
         ),
-        not_used=tuple(NotUsedTable(name, 7) for name in names),
+        not_used=tuple(NotUsedTable(name, 7) for name in names or ("VULKAN_WORKLOAD", "NIC_METRICS")),
     )
 
 
@@ -104,7 +110,7 @@ def without_gpu_rows() -> Analysis:
 
 def cpu_run() -> Analysis:
     """Return a run that never called CUDA."""
-    return replace(analysis(cpu_ledger(5_000_000_000), window="nvtx"), tables=dict.fromkeys(_tables(("x",))))
+    return replace(analysis(cpu_ledger(5_000_000_000), window="nvtx"), tables=dict.fromkeys(_tables(())))
 
 
 def two_gpus() -> Analysis:
@@ -114,7 +120,7 @@ def two_gpus() -> Analysis:
 
 def hostile(names: Sequence[str] = HOSTILE) -> Analysis:
     """Return an analysis whose every text is hostile, or one of as many other names."""
-    found = with_run(analysis(*usual().ledgers, names=names), names)
+    found = explained(with_run(analysis(*usual().ledgers, names=names), names), names)
     return replace(
         found,
         path=f"/some/folder/{names[0].replace('/', '')}`|\x1b\u202e.sqlite",
@@ -135,7 +141,36 @@ def trained_on_cpu() -> Analysis:
     return with_run(replace(cpu_run(), ledgers=(*cpu_run().ledgers, *incomplete().ledgers)))
 
 
-ALL = (usual, incomplete, without_gpu_rows, cpu_run, two_gpus, trained, trained_on_cpu, hostile, analysis)
+def explained_run() -> Analysis:
+    """Return a run with every finding there is."""
+    return explained(usual())
+
+
+def explained_gpus() -> Analysis:
+    """Return two GPUs whose time is explained, and one process without any GPU work."""
+    silent = ledger(None, pid=200, complete=False, cuda_launch=30, host=70)
+    return explained(analysis(*two_gpus().ledgers, silent))
+
+
+def explained_cpu() -> Analysis:
+    """Return a run that never called CUDA, explained."""
+    return explained(cpu_run())
+
+
+ALL = (
+    usual,
+    incomplete,
+    without_gpu_rows,
+    cpu_run,
+    two_gpus,
+    trained,
+    trained_on_cpu,
+    hostile,
+    explained_run,
+    explained_gpus,
+    explained_cpu,
+    analysis,
+)
 """One of each kind; the last has no ledger at all."""
 
 
@@ -161,23 +196,42 @@ def _gpus(ledgers: Sequence[Ledger]) -> pl.DataFrame:
 
 
 def _tables(names: Sequence[str]) -> dict[str, pl.DataFrame | None]:
-    api = [{"name": n, "class": ("launch", "memcpy", "sync")[i % 3], "total_ns": 100 - i} for i, n in enumerate(names)]
-    pairs = [{"api_name": name, "kernel_name": name, "kernel_label": name, "queue_med_ns": None} for name in names]
-    ranges = [{"range": name, "style": "PushPop"} for name in names]
-    return {
-        "api_summary": summary(schema.API_SUMMARY, api),
+    """Return every table; `names` are the names in each, without any each has its own."""
+
+    def named(*own: str) -> Sequence[str]:
+        return names or own
+
+    classes = ("launch", "memcpy", "sync")
+    calls = [
+        {"name": name, "class": classes[number % 3], "total_ns": 100 - number}
+        for number, name in enumerate(named("cudaLaunchKernel", "cudaMemcpy"))
+    ]
+    launched = zip(named("cuLaunchKernelEx", "cudaGraphLaunch"), named("gemm_128x64", "softmax_warp"), strict=True)
+    pairs = [
+        {"api_name": call, "kernel_name": kernel, "kernel_label": kernel, "queue_med_ns": None, "shared_call": False}
+        for call, kernel in launched
+    ]
+    kernels = [{"name": name, "label": name} for name in named("kernel_a", "kernel_b")]
+    projected = [{"range": name, "style": "PushPop"} for name in named("forward", "backward")]
+    messages = [
+        {"severity": "warning", "text": name, "standing": "stands"} for name in named("Lost 5 events.", "Clock drifts.")
+    ]
+    anomalies = [{"kind": "kernel_without_api_call", "detail": name} for name in named("2 kernels", "3 kernels")]
+    groups = [{"group": name, "style": "PushPop"} for name in named("step #", "epoch #")]
+    ranges = [{"range": name, "style": "PushPop"} for name in named("step 7", "epoch 1")]
+    tables: dict[str, pl.DataFrame | None] = {
+        "api_summary": summary(schema.API_SUMMARY, calls),
         "kernel_families": summary(schema.KERNEL_FAMILIES, [{"family": "gemm"}, {"family": "other"}]),
-        "kernel_summary": summary(schema.KERNEL_SUMMARY, [{"name": name, "label": name} for name in names]),
+        "kernel_summary": summary(schema.KERNEL_SUMMARY, kernels),
         "memory_time_summary": summary(schema.MEMORY_TIME_SUMMARY, [{"operation": "[CUDA memset]"}]),
-        "memory_size_summary": summary(schema.MEMORY_SIZE_SUMMARY, [{"operation": "[CUDA memset]"}]),
-        "launches": summary(schema.LAUNCHES, [{**pair, "shared_call": False} for pair in pairs]),
-        "nvtx_groups": summary(schema.NVTX_GROUPS, [{"group": name, "style": "PushPop"} for name in names]),
+        "memory_size_summary": summary(schema.MEMORY_SIZE_SUMMARY, [{"operation": "[CUDA memcpy Host-to-Device]"}]),
+        "launches": summary(schema.LAUNCHES, pairs),
+        "nvtx_groups": summary(schema.NVTX_GROUPS, groups),
         "nvtx_summary": summary(schema.NVTX_SUMMARY, ranges),
-        "nvtx_gpu_projection": summary(schema.NVTX_GPU_PROJECTION, ranges),
-        "osrt_summary": summary(schema.OSRT_SUMMARY, [{"name": name} for name in names]),
+        "nvtx_gpu_projection": summary(schema.NVTX_GPU_PROJECTION, projected),
+        "osrt_summary": summary(schema.OSRT_SUMMARY, [{"name": name} for name in named("poll", "sem_wait")]),
         "graph_replays": schema.empty(schema.GRAPH_REPLAY_SUMMARY),
-        "nsys_messages": summary(
-            schema.NSYS_MESSAGES, [{"severity": "warning", "text": n, "standing": "stands"} for n in names]
-        ),
-        "anomalies": summary(schema.ANOMALIES, [{"kind": "kernel_without_api_call", "detail": n} for n in names]),
+        "anomalies": summary(schema.ANOMALIES, anomalies),
+        "nsys_messages": summary(schema.NSYS_MESSAGES, messages),
     }
+    return {breakdown.name: tables[breakdown.name] for breakdown in BREAKDOWNS}

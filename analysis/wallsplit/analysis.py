@@ -1,6 +1,7 @@
 """The whole analysis of one trace as one value."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
@@ -12,9 +13,10 @@ from wallsplit.note import Note
 from wallsplit.run.manifest import RunManifest
 from wallsplit.run.nvml import NvmlSummary
 from wallsplit.run.perturbation import Perturbation
+from wallsplit.text import file_name, for_people
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
     """One trace, analysed: everything a report shows, in numbers; no formatting."""
 
@@ -39,6 +41,34 @@ class Analysis:
     assumptions: tuple[str, ...] = field(default=())
     explained: Explained | None = None  # None where the window names many ranges
     not_used: tuple[NotUsedTable, ...] = ()  # raw tables with rows that no number came from
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> "Analysis":
+        """Return the analysis that `analyze --json` printed, given as text or as the path of a file.
+
+        Raises:
+            SavedAnalysisError: it cannot be read, is of another schema version, or is not of exactly one trace.
+        """
+        from wallsplit.report.from_json import analysis
+
+        return analysis(source)
+
+    def ledger_frame(self) -> pl.DataFrame:
+        """Return one row per ledger, its accounts as columns in ns; null = not measured."""
+        from wallsplit.report.tables import ledgers
+
+        return ledgers(self)
+
+    def __repr__(self) -> str:
+        """Return the trace's name and the headline in one line: the tables may have millions of rows."""
+        return f"<Analysis of {for_people(file_name(self.path))}: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: headline, bar and ledger."""
+        from wallsplit.report.build import report
+        from wallsplit.report.html import first_screen
+
+        return first_screen(report(self))
 
 
 @dataclass(frozen=True)

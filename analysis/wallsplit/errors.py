@@ -37,6 +37,14 @@ class CaptureError(WallsplitError):
     """A program cannot be profiled, or its report not exported, as asked."""
 
 
+class ComparisonError(WallsplitError):
+    """Traces cannot be compared as asked."""
+
+
+class SavedAnalysisError(WallsplitError):
+    """What should be a saved analysis is none that can be read."""
+
+
 class LedgerError(WallsplitError):
     """The accounts of a ledger do not add up to its window: a defect of this program, never of the user."""
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Level = Literal["info", "warning", "error"]
+Level = Literal["error", "warning", "info"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "info")
+"""The gravest first."""
 Kind = Literal[
     # the recording
     "reconstructed",  # not recorded: written from published figures
@@ -40,6 +42,7 @@ Kind = Literal[
     "samples_ignored",
     "perturbation",
     # several traces, experiments
+    "comparison",  # what must be known before a comparison is believed
     "trace_failed",
     "study",
 ]

@@ -10,7 +10,10 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
+from wallsplit.comparison.repeats import Measured, measured
+from wallsplit.comparison.units import AUTO, Recording
 from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
+from wallsplit.errors import WindowError
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.gpu_use import gpu_use
@@ -40,15 +43,15 @@ class Examined:
     activities: tuple[Activity, ...]
 
 
-def examine(path: Path) -> Examined:
+def examine(path: str | Path) -> Examined:
     """Return the export at `path`, read, with what was active when.
 
     Raises:
         TraceError: the file is no complete nsys export.
     """
-    trace = Trace.open(path)
+    trace = Trace.open(Path(path))
     model = load(trace)
-    return Examined(path, trace.size_bytes, trace.format, model, activities(model))
+    return Examined(trace.path, trace.size_bytes, trace.format, model, activities(model))
 
 
 def analyse(
@@ -85,7 +88,7 @@ def analyse(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
         format=examined.format,
-        headline=headline(ledgers, selected),
+        headline=headline(ledgers, selected, explained),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
         gpus=gpu_use(model.gpus, examined.activities, parts),
@@ -96,7 +99,7 @@ def analyse(
         tables=breakdowns,
         notes=(
             *notes(model, ledgers, selected, explicit=window is not None),
-            *gpu_use_notes(ledgers, explained, model.gpus),
+            *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
         ),
@@ -122,7 +125,7 @@ def analyze(
     classes: Sequence[ClassRule] = (),
 ) -> Analysis:
     """Return the analysis of the export at `path`: `analyse` of what `examine` returns, errors and all."""
-    examined = examine(Path(path))
+    examined = examine(path)
     return analyse(
         examined,
         window,
@@ -132,6 +135,22 @@ def analyze(
         phases=phases,
         classes=classes,
     )
+
+
+def measure(path: str | Path, per: str = AUTO, window: str | None = None, *, shown_as: Path | None = None) -> Measured:
+    """Return the export at `path` as what `compare` takes: measured per unit, in a window as for `analyse`.
+
+    Raises:
+        TraceError: the file is no complete nsys export.
+        WindowError: the trace has no such window, or no window at all.
+    """
+    examined = examine(Path(path))
+    parts = _parts(examined, window, PHASES)
+    if not parts:
+        raise WindowError(f"{path}: holds no CUDA call, no NVTX range and no length, so there is nothing to compare")
+    shown = shown_as or examined.path
+    recording = Recording(examined.model, examined.activities, whole(parts), recorded_run(shown).manifest)
+    return measured(recording, str(shown), per)
 
 
 def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:

@@ -8,18 +8,26 @@ LIMIT = 200
 PROSE = 2_000
 """Sentences longer than this many characters are."""
 
-# C0, DEL and C1; Arabic letter mark, left/right marks, line and paragraph separators, bidi embeddings and isolates
-# (Unicode TR9); lone surrogates, which is how Python shows undecodable bytes of a file name.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0, DEL and C1; soft hyphen; Arabic letter mark; zero-width spaces and joiners, left/right marks; line and paragraph
+# separators, bidi embeddings; invisible operators, bidi isolates, deprecated format characters; byte order mark; lone
+# surrogates, which is how Python shows undecodable bytes of a file name; tags and supplementary variation selectors.
+# Unicode TR9 and TR36.
+_SURROGATES = "\ud800-\udfff"
+_OTHERS = "\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff"
+_UNSEEN = re.compile(f"[{_OTHERS}{_SURROGATES}]")
+UNSEEN = f"[{_OTHERS}]"
+"""Matches what `visible` writes out, in texts that are UTF-8."""
 _WORD_EDGE = re.compile(r"(?<=[^\W_])(?=[\W_])|(?<=[\W_])(?=[^\W_])")
 _NOT_IN_A_FILE_NAME = re.compile(r'[<>:"/\\|?*%#\s]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # device names on Windows
-SPREADSHEET_FORMULA = r"^[=+\-@\t\r]"
-"""A cell that matches is run by spreadsheets; a leading apostrophe prevents it."""
+SPREADSHEET_FORMULA = r"(^|;)(\s*[=+\-@\u{ff1d}\u{ff0b}\u{ff0d}\u{ff20}\u{fe66}\u{fe62}\u{fe63}\u{fe6b}])"
+"""Where a cell, of visible text, would be run by spreadsheets: from its start on, or from a semicolon on, which many of
+them take for the end of a cell; full-width and small signs are signs, too. An apostrophe between the two groups
+prevents it. Rust's syntax, for whole columns."""
 
 
 def visible(text: str) -> str:
-    r"""Return the text with control and bidi characters written out, `\x1b` or `\u202e`; other text unchanged."""
+    r"""Return the text with control, bidi and invisible characters written out, `\x1b` or `\u202e`; else unchanged."""
     return _UNSEEN.sub(_written_out, text)
 
 
@@ -64,4 +72,6 @@ def file_stem(name: str) -> str:
 
 def _written_out(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -16,6 +16,16 @@ def ns(value: float) -> str:
     return f"{value / 1e9:.3f} s" if size < 99.9995e9 else f"{value / 1e9:,.1f} s"
 
 
+def signed_ns(value: float) -> str:
+    """Return a change of a time given in ns, with its sign: `+1.15 ms`, `−578 ns`, `±0`."""
+    return _signed(value, ns(abs(value)))
+
+
+def signed_ratio(value: float) -> str:
+    """Return a change as a ratio in per cent, with its sign: `+13.1 %`, `−0.2 %`, `±0`."""
+    return _signed(value, ratio(abs(value)))
+
+
 def size(value: float) -> str:
     """Return a number of bytes in decimal units: `812 B`, `1.05 MB`, `94.5 GB`."""
     if abs(value) < 999.5:
@@ -84,6 +94,12 @@ def percent(units: int, decimals: int = 1) -> Decimal:
 
 def _rounded(numerator: int, denominator: int) -> int:
     return 0 if denominator == 0 else (2 * numerator + denominator) // (2 * denominator)
+
+
+def _signed(value: float, size: str) -> str:
+    if not any("1" <= digit <= "9" for digit in size):
+        return "±0"
+    return f"{'+' if value > 0 else '−'}{size}"
 
 
 def _three_digits(value: float) -> str:

@@ -1,16 +1,16 @@
 """`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import shlex
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import say
+from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Outcome
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from wallsplit.why.samples.rules import Rule as ClassRule
 
 REPORT_DIR = Path("reports")
-QUIET_SECONDS = 1.0
-"""Progress is shown for what takes longer than this."""
 QUANTITY_LIMIT = 1e30
 """More FLOPs than all computers have done."""
 
@@ -172,7 +170,7 @@ def _analyze_all(
 ) -> "list[Outcome]":
     from wallsplit_scripts import cluster, many
 
-    with _progress(len(traces)) as advance:
+    with progress(len(traces)) as advance:
         if dask is not None:
             return cluster.analyze_all(traces, one, dask, advance)
         return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
@@ -262,6 +260,7 @@ def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> 
     from rich.console import Console
 
     from wallsplit.analysis import Analysis
+    from wallsplit.comparison.program import are_of_one_program
     from wallsplit.report.build import report
     from wallsplit.report.terminal import terminal
     from wallsplit.text import visible
@@ -272,28 +271,7 @@ def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> 
             console.print(terminal(report(outcome, top), console))
     for path in written[-1:] if len(written) > 1 else written:
         click.echo(f"Report: {visible(str(path))}")
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal's stderr which trace is being read, once that takes longer than a moment."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from wallsplit.text import for_people
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda _name: None
-        return
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), MofNCompleteColumn(), TimeElapsedColumn()
-    progress = Progress(*columns, console=console, transient=True)
-    task = progress.add_task("", total=count)
-    start = Timer(QUIET_SECONDS, progress.start)
-    start.daemon = True
-    start.start()
-    try:
-        yield lambda name: progress.update(task, description=for_people(name, 60), advance=1)
-    finally:
-        start.cancel()
-        progress.stop()
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
+        names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
+        click.echo(f"Both are of one program: wallsplit compare {names}")

@@ -16,6 +16,7 @@ from wallsplit_scripts.messages import say
 # name, module:attribute, first line of its help. Importing a command for its help alone would cost most of a second.
 COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
+    ("compare", "wallsplit_scripts.compare:compare", "Say what changed between traces, and whether it is noise."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
     ("sweep", "wallsplit_scripts.sweep:sweep", "Measure the published study on this machine and report it."),
     ("workloads", "wallsplit_scripts.workloads:workloads", "List the built-in workloads and their parameters."),

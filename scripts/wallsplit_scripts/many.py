@@ -17,17 +17,17 @@ from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wallsplit.errors import WallsplitError
 from wallsplit_scripts import supervise
 from wallsplit_scripts.memory import return_large_blocks
 
 if TYPE_CHECKING:
-    from wallsplit.analysis import Outcome
+    from wallsplit.analysis import Failure
 
-    Analyze = Callable[[Path], Outcome]
-
+T = TypeVar("T")
+"""What is made of a trace: an analysis, a measurement."""
 GRACE_S = supervise.GRACE_S + supervise.LINGER_S  # a worker that exports a report ends nsys first; others end at once
 BYTES_PER_WORKER = 32 * 2**20
 """Reading less than this takes less time than starting a worker, which imports Polars anew."""
@@ -55,7 +55,9 @@ def _work_bytes(trace: Path) -> int:
     return status.st_size if is_export else BYTES_PER_WORKER  # exporting a report takes long enough
 
 
-def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Callable[[str], None]) -> "list[Outcome]":
+def analyze_all(
+    traces: Sequence[Path], one: "Callable[[Path], T | Failure]", jobs: int, advance: Callable[[str], None]
+) -> "list[T | Failure]":
     """Return the outcome of each trace, in order; at most `jobs` processes call `one`, this one alone if that is 1.
 
     `one` can be pickled; `advance` is called here with the name of each trace as its analysis begins.
@@ -66,14 +68,14 @@ def analyze_all(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Call
     jobs = min(jobs, len(traces))
     if jobs > 1:
         return _in_workers(traces, one, jobs, advance)
-    outcomes = []
+    outcomes: list[T | Failure] = []
     for trace in traces:
         advance(trace.name)
         outcomes.append(one(trace) if len(traces) == 1 else guarded(one, trace))
     return outcomes
 
 
-def guarded(one: "Analyze", trace: Path) -> "Outcome":
+def guarded(one: "Callable[[Path], T | Failure]", trace: Path) -> "T | Failure":
     """Return what `one` makes of the trace; a defect is told in one line, so that the other traces go on."""
     from polars.exceptions import PanicException  # not an Exception
 
@@ -88,8 +90,10 @@ def guarded(one: "Analyze", trace: Path) -> "Outcome":
         return Failure(str(trace), f"{trace}: {what}; analyse it alone to see where that comes from")
 
 
-def _in_workers(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Callable[[str], None]) -> "list[Outcome]":
-    outcomes: dict[int, Outcome] = {}
+def _in_workers(
+    traces: Sequence[Path], one: "Callable[[Path], T | Failure]", jobs: int, advance: Callable[[str], None]
+) -> "list[T | Failure]":
+    outcomes: dict[int, T | Failure] = {}
     left = deque(enumerate(traces))
     idle: list[_Worker] = []
     busy: dict[Connection, tuple[_Worker, int]] = {}
@@ -118,7 +122,7 @@ def _in_workers(traces: Sequence[Path], one: "Analyze", jobs: int, advance: Call
 class _Worker:
     """A process that analyses one trace after another."""
 
-    def __init__(self, one: "Analyze", polars_threads: int) -> None:
+    def __init__(self, one: Callable[[Path], Any], polars_threads: int) -> None:
         context = get_context("spawn")
         tasks, self._tasks = context.Pipe(duplex=False)
         self.answers, answers = context.Pipe(duplex=False)
@@ -137,15 +141,14 @@ class _Worker:
         with suppress(BrokenPipeError):  # dead: `answer` tells
             self._tasks.send(trace)
 
-    def answer(self) -> "Outcome | None":
+    def answer(self) -> Any:
         """Return the outcome of the trace begun last; None if the process died over it."""
         try:
-            outcome: Outcome = self.answers.recv()
+            return self.answers.recv()
         except (EOFError, OSError):
             return None
-        return outcome
 
-    def died_at(self, trace: Path) -> "Outcome":
+    def died_at(self, trace: Path) -> "Failure":
         """Return the failure of the trace over which the process died."""
         from wallsplit.analysis import Failure
 
@@ -166,7 +169,7 @@ class _Worker:
         self.answers.close()
 
 
-def _work(one: "Analyze", tasks: Connection, answers: Connection) -> None:
+def _work(one: Callable[[Path], Any], tasks: Connection, answers: Connection) -> None:
     """Answer every trace that comes, until no more can come."""
     return_large_blocks()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent ends its workers

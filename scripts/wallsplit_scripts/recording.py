@@ -15,7 +15,7 @@ import wallsplit
 from wallsplit.errors import CaptureError, ManifestError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
-from wallsplit.run.nvml import NvmlSample, energy_joules, to_csv
+from wallsplit.run.nvml import NvmlSample, energies_joules, to_csv
 from wallsplit.run.perturbation import comparable
 from wallsplit_scripts import arrived, nsys, nvml
 from wallsplit_scripts.messages import say
@@ -186,7 +186,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     made = replace(own, capture=capture, baseline=_baseline(program, profiled, plain))
     if run.samples:
         _write(part / "trace.nvml.csv", to_csv(run.samples))
-        energies = [energy_joules(run.samples, start, end) for start, end in arrived.epochs_utc(export)]
+        energies = energies_joules(run.samples, list(arrived.epochs_utc(export)))
         made = replace(
             made,
             nvml=NvmlFile(plan.file(".nvml.csv").name),

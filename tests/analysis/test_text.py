@@ -18,6 +18,8 @@ from wallsplit import text
         ("\u202eevil\u2069", r"\u202eevil\u2069"),
         ("\u061c\u200e\u200f\u2028\u2029", r"\u061c\u200e\u200f\u2028\u2029"),
         ("\udcff.sqlite", r"\udcff.sqlite"),
+        ("\u200b\u200c\u200d\u2060\ufeff\u00ad", r"\u200b\u200c\u200d\u2060\ufeff\xad"),
+        ("\U000e0001\U000e0041\U000e007f", r"\U000e0001\U000e0041\U000e007f"),
         ("漢字 é 🙂", "漢字 é 🙂"),
     ],
 )

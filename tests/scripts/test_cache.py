@@ -33,7 +33,6 @@ def report(tmp_path: Path) -> Path:
     [
         ("", ".cache/wallsplit/exports"),
         ("/fast", "/fast/wallsplit/exports"),
-        ("relative", ".cache/wallsplit/exports"),  # the XDG standard: ignore it
     ],
 )
 def test_the_cache_is_where_the_platform_keeps_caches(

@@ -9,7 +9,7 @@ from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
-from wallsplit.model.correlation import Correlation, Numbers
+from wallsplit.model.correlation import MOST_CALLS, Correlation, Numbers
 from wallsplit.model.error_codes import NOT_READY, in_words
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
@@ -27,8 +27,8 @@ Found = tuple[str, int, str]
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.ANOMALIES`: a row per kind (failed calls: per name and code), none where all is well.
 
-    `unusable_rows` and `device_clock_ahead` count the whole trace whatever the window: such rows have no usable time,
-    and a clock that runs ahead does so throughout.
+    `unusable_rows`, `impossible_size`, `launch_left_out` and `device_clock_ahead` count the whole trace whatever the
+    window: such rows have no usable time, and a clock that runs ahead does so throughout.
     """
     correlation = model.correlation
     calls = _numbered(model.api_calls, correlation.calls, window)
@@ -45,6 +45,8 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         *_clock_ahead(model),
         *_zero_length(executed, memory_ops),
         *_shared_correlation_ids(calls, correlation),
+        *_pairs_left_out(correlation),
+        *_impossible_sizes(model),
         *_unusable_rows(model),
     ]
     return pl.DataFrame(found, schema=ANOMALIES, orient="row")
@@ -108,6 +110,17 @@ def _shared_correlation_ids(calls: pl.DataFrame, correlation: Correlation) -> It
     count = int((np.bincount(calls["number"], minlength=correlation.size)[:-2] > 1).sum())  # the last two: no id
     if count:
         yield "duplicate_correlation_id", count, "correlation ids that several API calls of one process carry"
+
+
+def _pairs_left_out(correlation: Correlation) -> Iterator[Found]:
+    if count := correlation.pairs_left_out(correlation.operations[0]):
+        detail = f"pairs of a kernel and a call beyond the first {MOST_CALLS} calls with its correlation id"
+        yield "launch_left_out", count, f"{detail}: no launches in the table of them"
+
+
+def _impossible_sizes(model: Model) -> Iterator[Found]:
+    if model.impossible_sizes:
+        yield "impossible_size", model.impossible_sizes, "copies, sets and allocations of a size that no memory has"
 
 
 def _unusable_rows(model: Model) -> Iterator[Found]:

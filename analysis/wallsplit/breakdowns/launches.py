@@ -45,7 +45,7 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 
 
 def launched_kernels(model: Model) -> pl.DataFrame:
-    """Return one row per pair of kernel and API call with the same process and correlation id."""
+    """Return one row per pair of kernel and API call with the same process and correlation id (Correlation.pairs)."""
     kernel, call = model.correlation.pairs(model.correlation.operations[0])
     calls = model.api_calls.select("pid", "start", tid="thread", call_end="end", api_name="name")[call]
     kernels = model.kernels.select("device", kernel_start="start", kernel_end="end", kernel_name="name")[kernel]

@@ -86,7 +86,10 @@ def check_sum(values: pl.Series, unit: str) -> None:
         TraceError: to more than 64 bits hold, as those of no real trace do.
     """
     if abs(float(values.cast(pl.Float64).sum())) >= MOST:
-        raise TraceError(f"the {unit} of {len(values):,} rows add up to more than 64 bits hold; export it again")
+        raise TraceError(
+            f"the {unit} of {len(values):,} rows add up to more than 64 bits hold, as those of no recording do; "
+            "export the report again"
+        )
 
 
 def with_share(summary: pl.DataFrame) -> pl.DataFrame:

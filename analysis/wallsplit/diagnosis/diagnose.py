@@ -1,6 +1,6 @@
 """From causes to findings: what to say first, what each finding could win at most, and where to keep silent."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ class Evidence:
     activity: Activity
     window: Window
     names: Names
+    accounts: Mapping[str, int | None]
+    """The ledger's, for the window."""
     causes_between: Callable[[int, int], Causes]
     """The ns of each cause between two times; they sum to the time between."""
     steps: Steps
@@ -68,7 +70,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         causes=causes,
         findings=tuple(findings),
         evidence=f"only {activity.launch_coverage:.0%} of the launches have GPU rows" if abstains else None,
-        phases_of_run=_phases_of_run(activity, window, scope) if scope.name == "steady steps" else None,
+        phases_of_run=_phases_of_run(evidence, scope) if scope.name == "steady steps" else None,
     )
 
 
@@ -81,7 +83,8 @@ def without_device(rows: Rows, names: Names) -> Diagnosis:
     said = f"{driving.height} CUDA calls, no GPU operation recorded"
     if failed.height:
         said += f"; {names[failed['name'][0]]} failed with {failed['return_value'][0]}"
-    return Diagnosis(None, "abstain" if tried or failed.height else "no_gpu_use", evidence=said)
+    primary = "abstain" if tried or failed.height else "no_gpu_use"
+    return Diagnosis(None, primary, evidence=said, failed=_commonest(failed, names))
 
 
 def without_cuda(host_ns: dict[str, int], wall_ns: int) -> Diagnosis:
@@ -191,13 +194,18 @@ def _failed_calls(rows: Rows, names: Names) -> Iterator[Finding]:
     many = bool(tried) and lost >= rules.FAILED_SHARE * tried
     if not many and not (failed["return_value"] >= rules.STICKY_CODE).any():
         return
+    share = lost / tried if tried else 0.0
+    if commonest := _commonest(failed, names):
+        yield Finding("failed_calls", share, 0, 0.0, failed=commonest)
+
+
+def _commonest(failed: pl.DataFrame, names: Names) -> FailedCall | None:
+    """Return name, code and count of the commonest of calls that failed; None without any."""
     counts = failed.group_by("name", "return_value").len()
     if counts.is_empty():
-        return
+        return None
     named = counts.with_columns(names.text(counts["name"]))
-    name, number, count = named.sort("len", "name", "return_value", descending=[True, False, False]).row(0)
-    share = lost / tried if tried else 0.0
-    yield Finding("failed_calls", share, 0, 0.0, failed=FailedCall(name, number, count))
+    return FailedCall(*named.sort("len", "name", "return_value", descending=[True, False, False]).row(0))
 
 
 def _migration(evidence: Evidence, rows: Rows, scope: Scope) -> Iterator[Finding]:
@@ -259,9 +267,23 @@ def _abstains(activity: Activity, share: dict[str, float]) -> bool:
     return coverage is not None and coverage < rules.COMPLETE and quiet >= rules.SHARE
 
 
-def _phases_of_run(activity: Activity, window: Window, scope: Scope) -> tuple[PhaseOfRun, ...]:
+def _phases_of_run(evidence: Evidence, scope: Scope) -> tuple[PhaseOfRun, ...]:
+    activity, window = evidence.activity, evidence.window
     start = min(max(window.start_ns, scope.start_ns), window.end_ns)
     bounds = np.array([window.start_ns, start, min(window.end_ns, scope.end_ns), window.end_ns])
     table = accounts_between(activity.timeline, bounds)
     stretches = zip(PHASES_OF_RUN, bounds[:-1].tolist(), bounds[1:].tolist(), table.tolist(), strict=True)
-    return tuple(PhaseOfRun(name, a, b, dict(zip(ACCOUNTS, row, strict=True))) for name, a, b, row in stretches)
+    phases = tuple(PhaseOfRun(name, a, b, dict(zip(ACCOUNTS, row, strict=True))) for name, a, b, row in stretches)
+    check_phases(phases, evidence.accounts)
+    return phases
+
+
+def check_phases(phases: Sequence[PhaseOfRun], accounts: Mapping[str, int | None]) -> None:
+    """Raise LedgerError unless the phases of a run add up to its ledger, account by account."""
+    for account in ACCOUNTS:
+        parts = sum(phase.accounts[account] for phase in phases)
+        if parts != accounts[account]:
+            raise LedgerError(
+                f"phases of the run: they hold {parts} ns of {account}, the ledger {accounts[account]} ns; "
+                "this is a defect of wallsplit, please report it"
+            )

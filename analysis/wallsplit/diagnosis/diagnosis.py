@@ -100,4 +100,6 @@ class Diagnosis:
     findings: tuple[Finding, ...] = ()
     evidence: str | None = None
     """Where there is no finding, what this rests on."""
+    failed: FailedCall | None = None
+    """Where there is no finding because a call failed: the commonest such call."""
     phases_of_run: tuple[PhaseOfRun, ...] | None = None

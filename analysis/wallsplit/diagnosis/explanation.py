@@ -22,6 +22,7 @@ from wallsplit.schema import MEMORY_USE, RANGE_THREADS, IdleCauses, empty
 from wallsplit.why.causes import CauseTimeline
 from wallsplit.why.comm import Comm, RankSkew, comm, rank_skew
 from wallsplit.why.contention import Contention, contention
+from wallsplit.why.course import Course, course
 from wallsplit.why.device_clock import ClockAhead, clocks_ahead
 from wallsplit.why.gpu_metrics import GpuMetricMeans, gpu_metrics
 from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
@@ -63,6 +64,8 @@ class Explanation:
     """In the whole trace; of a ledger without a device, on all devices."""
     gpu_metrics: GpuMetricMeans | None = None
     """In the scope of the diagnosis."""
+    course: Course | None = None
+    """The ledger stretch by stretch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +180,7 @@ def _explanation(
             activity=activity,
             window=window,
             names=model.names,
+            accounts=ledger.accounts,
             causes_between=causes.between,
             steps=found,
             coverage_while_active=use.sm_coverage_while_active if use else None,
@@ -186,6 +190,7 @@ def _explanation(
     step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
+        course=course(model, activity, cut, window, found),
         idle=idle,
         steps=found,
         sm=use,

@@ -44,9 +44,12 @@ class Figure:
     """The section it opens; HEADLINE: right below the headline."""
     caption: str
     alt: str
-    draw: Callable[[], "Canvas"]
+    draw: Callable[[], "Canvas | str"]
+    """A drawing, or the text of an SVG."""
     bars: Bars | None = None
     """Set where the figure is nothing but bars: a renderer may draw those itself."""
+    inline: str | None = None
+    """An SVG for the inside of a page, in the page's own ink: its texts are escaped, and nothing in it acts."""
 
     @cached_property
     def svg(self) -> str:
@@ -57,7 +60,11 @@ class Figure:
         with rc_context(_SETTINGS), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a glyph that Matplotlib's own font lacks: the viewer's font has it
             metadata = {"Date": None, "Creator": f"wallsplit {__version__}", "Title": self.caption}
-            self.draw().savefig(buffer, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)
+            drawing = self.draw()
+            if isinstance(drawing, str):
+                buffer.write(f'<?xml version="1.0" encoding="utf-8"?>\n{drawing}')
+            else:
+                drawing.savefig(buffer, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)
         text = "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
         return text.replace("?>\n", f"?>\n<!-- generator: wallsplit {__version__} -->\n", 1)
 

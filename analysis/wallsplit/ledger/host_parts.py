@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
@@ -16,6 +17,8 @@ from wallsplit.ledger.timeline import booked_in
 
 BLOCKED = "host.blocked"
 RUN = "host.run"
+NAMES = (*(f"host.{name}" for name in PHASE_NAMES), BLOCKED, RUN)
+"""Every part."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,14 @@ def host_measured(host: HostTimelines) -> HostMeasured:
     return HostMeasured(host.has_ranges, host.has_os_calls)
 
 
+def codes(pieces: Pieces) -> npt.NDArray[np.uint8]:
+    """Return the position in NAMES of the part of `host` that each piece is; len(NAMES) where it is no host code."""
+    without_phase = np.where(pieces.call != NONE, NAMES.index(BLOCKED), NAMES.index(RUN))
+    part = np.where(pieces.phase != NONE, pieces.phase, without_phase).astype(np.uint8)
+    part[pieces.account != ACCOUNTS.index(HOST)] = len(NAMES)
+    return part
+
+
 def host_parts(pieces: Pieces, host: HostTimelines, ledgers: Sequence[Ledger]) -> tuple[dict[str, int], ...]:
     """Return the parts of `host` of each ledger, in ns by name, sorted: `host.<phase>`, `host.blocked`, `host.run`.
 
@@ -42,13 +53,10 @@ def host_parts(pieces: Pieces, host: HostTimelines, ledgers: Sequence[Ledger]) -
     Raises:
         LedgerError: the parts of a ledger do not sum to its `host`.
     """
-    blocked, run, elsewhere = (len(PHASE_NAMES) + place for place in range(3))
-    without_phase = np.where(pieces.call != NONE, blocked, run)
-    part = np.where(pieces.phase != NONE, pieces.phase, without_phase)
-    part[pieces.account != ACCOUNTS.index(HOST)] = elsewhere
+    part, elsewhere = codes(pieces), len(NAMES)
     whole = int(pieces.times[0]), int(pieces.times[-1])
     windows = [(x.window.start_ns, x.window.end_ns) if x.window else whole for x in ledgers]
-    table = booked_in(pieces.times, part.astype(np.uint8), elsewhere + 1, windows, outside=elsewhere)
+    table = booked_in(pieces.times, part, elsewhere + 1, windows, outside=elsewhere)
     return tuple(_parts(ns, host, ledger) for ns, ledger in zip(table[:, :elsewhere].tolist(), ledgers, strict=True))
 
 

@@ -17,6 +17,10 @@ from wallsplit.ranks import ranked
 
 Numbers = npt.NDArray[np.int32]
 
+MOST_CALLS = 16
+"""An operation is paired with so many of its calls at most. It has one, or a runtime and a driver call; where every row
+carries one id, n² pairs would be no table of launches but the end of all memory."""
+
 
 @dataclass(frozen=True)
 class Correlation:
@@ -64,14 +68,21 @@ class Correlation:
         return result
 
     def pairs(self, operations: Numbers) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return (operation, call), the row numbers of each pair of a GPU operation and a call that belong together."""
+        """Return (operation, call), the row numbers of each pair of a GPU operation and a call that belong together.
+
+        Of calls with one number the first MOST_CALLS count; how many pairs are left out for it, `pairs_left_out` tells.
+        """
         calls = self.calls_per_number
         by_number = np.argsort(self.calls, kind="stable")
         first = np.cumsum(calls) - calls
-        times = calls[operations]
+        times = np.minimum(calls[operations], MOST_CALLS)
         operation = np.repeat(np.arange(len(operations)), times)
         nth = np.arange(len(operation)) - np.repeat(np.cumsum(times) - times, times)
         return operation, by_number[first[operations[operation]] + nth]
+
+    def pairs_left_out(self, operations: Numbers) -> int:
+        """Return how many pairs of a GPU operation and a call `pairs` leaves out."""
+        return int(np.maximum(self.calls_per_number[operations] - MOST_CALLS, 0).sum())
 
 
 def _numbers(process: npt.NDArray[np.int32], ids: npt.NDArray[np.int64]) -> Numbers:

@@ -13,13 +13,14 @@ UNKNOWN = len(MEMORY_KINDS) - 1
 def memory_events(raw: RawRows) -> MemoryEvents:
     """Return the allocations and releases of a trace (schema.MEMORY_EVENTS), in file order."""
     rows = raw.read_instants(TABLE, ["globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"])
+    rows = raw.sizes(rows)
     kind = pl.col("memKind").fill_null(UNKNOWN).clip(0, UNKNOWN).cast(pl.UInt32)
     frame = rows.select(
         pl.col("start").alias("time"),
         pid("globalPid"),
         device(),
         pl.col("address").fill_null(0),
-        pl.col("bytes").fill_null(0).clip(0),
+        pl.col("bytes").fill_null(0),
         pl.Series(MEMORY_KINDS, dtype=MemoryKind).gather(rows.select(kind).to_series()).alias("kind"),
         (pl.col("memoryOperationType") == RELEASE).fill_null(value=False).alias("is_release"),
     )

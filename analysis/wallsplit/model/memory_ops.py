@@ -17,7 +17,7 @@ def memory_ops(raw: RawRows) -> MemoryOps:
     copies = raw.read(COPIES, [*columns, "copyKind", "srcKind", "dstKind"])
     none = pl.lit(None, pl.Int64)
     sets = raw.read(SETS, columns).with_columns(copyKind=pl.lit(MEMSET, pl.Int64), srcKind=none, dstKind=none)
-    rows = pl.concat([copies, sets.select(copies.columns)])
+    rows = raw.sizes(pl.concat([copies, sets.select(copies.columns)]))
     known = pl.col("copyKind").is_between(0, MEMSET).fill_null(value=False)
     code = rows.select(pl.when(known).then("copyKind").otherwise(0).cast(pl.UInt32)).to_series()
     pageable = (pl.col("srcKind") == PAGEABLE) | (pl.col("dstKind") == PAGEABLE).fill_null(value=False)

@@ -85,6 +85,8 @@ class Model:
     capture: Capture
     unusable_rows: dict[str, int]
     """Rows with a NULL or reversed end or an impossible time, by raw table; for NVTX these are unfinished ranges."""
+    impossible_sizes: int = 0
+    """Copies, sets and allocations of a size that no memory has; it is left out."""
     lacking: frozenset[str] = frozenset()
     """Columns, as `frame.column`, that say nothing because the export lacks them though it has the rows (OPTIONAL)."""
     samples: CpuSamples | None = None
@@ -129,6 +131,15 @@ def load(trace: Trace) -> Model:
         TraceError: the file is damaged, or changed while it was read.
     """
     raw = RawRows(trace)
+    model = _model(raw)
+    nearer = raw.nearer()
+    model = model if nearer is None else _model(nearer)
+    trace.check_unchanged()
+    return model
+
+
+def _model(raw: RawRows) -> Model:
+    trace = raw.trace
     names = NameTable.of(trace)
     nvtx_rows = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
@@ -143,7 +154,7 @@ def load(trace: Trace) -> Model:
     pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
     physical = physical_gpus(trace)
     used = _devices(*gpu_rows)
-    model = Model(
+    return Model(
         names=names.freeze(),
         kernels=kernel_rows,
         graph_replays=replay_rows,
@@ -165,13 +176,12 @@ def load(trace: Trace) -> Model:
         diagnostics=diagnostics(trace),
         capture=capture(trace),
         unusable_rows=raw.unusable,
+        impossible_sizes=raw.impossible_sizes,
         lacking=_lacking(trace),
         samples=samples,
         memory_of_gpus=memory_of_gpus(trace),
         not_used=not_used(trace),  # last: when all that is read has been scanned
     )
-    trace.check_unchanged()
-    return model
 
 
 def load_nvtx(trace: Trace) -> tuple[NvtxRanges, Names]:

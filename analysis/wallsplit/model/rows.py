@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from wallsplit.trace import Trace
+from wallsplit.trace.kinds import Kinds
 
 LATEST_NS = 2**62
 """A time beyond this on either side is not a time (docs/ledger.md, Window). Differences of two such fit 64 bits, except
 that of the two bounds themselves: the lower one is left out."""
+LONGEST_NS = 2**55
+"""No call and no kernel lasts longer, and no row of a recording lies further from the middle one: 417 days."""
+MOST_BYTES = 2**50
+"""More than any memory has, and sums of thousands of it fit 64 bits."""
 
 PID_BITS = 0xFFFFFF << 24
 INT32_MAX = 2**31 - 1
@@ -22,11 +27,22 @@ class RawRows:
     """Reads event tables and keeps count of the rows that cannot be used."""
 
     trace: Trace
+    earliest: int = -LATEST_NS
+    """Excluded."""
+    latest: int = LATEST_NS
     unusable: dict[str, int] = field(default_factory=dict)
+    impossible_sizes: int = 0
+    """Rows of which the bytes are none: they count as not measured."""
+    _spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """First start and last end of the usable rows, by table."""
 
     def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of an event table: `start`, `end` and `columns`."""
         return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
+
+    def read_kinds(self, table: str, columns: Sequence[str], keys: Sequence[str]) -> Kinds:
+        """Return the usable rows of an event table: `start`, `end` and `columns`; `keys` once per kind of row."""
+        return self.usable_kinds(table, self.trace.kinds(table, ["start", "end", *columns], keys))
 
     def read_instants(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of a table of instants: `start`, an equal `end`, and `columns`."""
@@ -35,18 +51,45 @@ class RawRows:
 
     def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows with an end that is not before their start, and possible times; the others are counted."""
-        is_usable = rows.select(_usable()).to_series()
-        lost = rows.height - int(is_usable.sum())
-        if not lost:
-            return rows
-        self.unusable[table] = self.unusable.get(table, 0) + lost
-        return rows.filter(is_usable)
+        return self.usable_kinds(table, Kinds(rows, pl.DataFrame(), None)).rows
+
+    def usable_kinds(self, table: str, rows: Kinds) -> Kinds:
+        """Return what `usable` does, of kinds of rows."""
+        is_usable = rows.rows.select(_usable(self.earliest, self.latest)).to_series()
+        lost = len(is_usable) - int(is_usable.sum())
+        if lost:
+            self.unusable[table] = self.unusable.get(table, 0) + lost
+            rows = rows.where(is_usable)
+        if rows.rows.height:
+            self._spans[table] = rows.rows.select(pl.col("start").min(), pl.col("end").max()).row(0)
+        return rows
+
+    def sizes(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows with `bytes` null where no memory has so many; such rows are counted."""
+        possible = rows["bytes"].is_between(0, MOST_BYTES)
+        lost = int((~possible).sum())  # null is neither
+        self.impossible_sizes += lost
+        return rows.with_columns(bytes=pl.when(possible).then("bytes")) if lost else rows
+
+    def nearer(self) -> "RawRows | None":
+        """Return what reads the rows near the middle one of all that were read, by start; None where all are near it.
+
+        One absurd time would else stretch the trace over a century.
+        """
+        starts, ends = zip(*self._spans.values(), strict=True) if self._spans else ((0,), (0,))
+        if max(ends) - min(starts) <= LONGEST_NS:
+            return None
+        every = [self.trace.scan(table, ["start"]).collect()["start"] for table in self._spans]
+        possible = pl.concat(every).drop_nulls()
+        possible = possible.filter(possible.is_between(-LATEST_NS, LATEST_NS))
+        middle = int(possible.sort()[len(possible) // 2])
+        return RawRows(self.trace, max(middle - LONGEST_NS, -LATEST_NS), min(middle + LONGEST_NS, LATEST_NS))
 
 
-def _usable() -> pl.Expr:
+def _usable(earliest: int, latest: int) -> pl.Expr:
     start, end = TIMES
-    inside = (start > -LATEST_NS) & (end <= LATEST_NS)
-    return (inside & (start <= end)).fill_null(value=False)
+    inside = (start > earliest) & (end <= latest)
+    return (inside & (start <= end) & (end - start <= LONGEST_NS)).fill_null(value=False)
 
 
 GPU_OPERATION = ("globalPid", "deviceId", "streamId", "correlationId")

@@ -58,7 +58,8 @@ def cpu_samples(raw: RawRows, names: NameTable) -> CpuSamples | None:
     if rows.is_empty():
         return None
     rows = rows.sort("start", maintain_order=True).with_row_index("sample")
-    chains, places = _chains(raw.trace, rows.select("id", "sample"), names)
+    numbers = rows.select("id", "sample").unique("id", keep="first", maintain_order=True)  # else n samples × m frames
+    chains, places = _chains(raw.trace, numbers, names)
     leaves = chains.filter(pl.col("stackDepth") == 0).drop("stackDepth")
     leaves = leaves.unique("sample", keep="last", maintain_order=True)
     callers = chains.filter(pl.col("stackDepth") > 0).sort("sample", "stackDepth").select("sample", "place")

@@ -27,16 +27,18 @@ class _Array:
     """An array as an argument; ctypes keeps it alive during the call."""
 
     @classmethod
-    def from_param(cls, array: Array) -> object:
-        """Return what ctypes takes for the array's first value."""
-        return array.ctypes
+    def from_param(cls, array: Array | None) -> object:
+        """Return what ctypes takes for the address of the array's first value; None is NULL."""
+        return None if array is None else array.ctypes
 
 
 _OPAQUE, _INT, _LONG, _UNSIGNED = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_uint32
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "ws_reader": (_OPAQUE, [_INT, _Array, _Array, _Array]),
+    "ws_reader": (_OPAQUE, [_INT, *(_Array,) * 4]),
     "ws_reader_free": (None, [_OPAQUE]),
-    "ws_read": (_INT, [_OPAQUE, _INT, _LONG, _LONG, _LONG, _Array, _Array, _LONG, _Array, _Array, _Array]),
+    "ws_read": (_INT, [_OPAQUE, _INT, _LONG, _LONG, _LONG, _Array, _Array, _LONG, *(_Array,) * 4]),
+    "ws_kind_count": (_LONG, [_OPAQUE]),
+    "ws_kinds": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_text_count": (_LONG, [_OPAQUE, _INT, _Array]),
     "ws_texts": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
@@ -83,6 +85,15 @@ def _plain(array: Array, dtype: type[np.generic]) -> Array:
     return np.ascontiguousarray(array, dtype)
 
 
+class Leaves(NamedTuple):
+    """What was read of some leaves beside the columns that were filled."""
+
+    texts: list[list[bytes]]
+    """Of each column the texts that its codes mean; none of a column of another kind."""
+    kinds: list[tuple[Ints, npt.NDArray[np.bool_]]]
+    """Of each key column, in order, what it is in each kind, and whether it is null: bits of reals, codes of texts."""
+
+
 class Reading(NamedTuple):
     """Where the pages of an SQLite file are read from."""
 
@@ -103,16 +114,21 @@ def read_leaves(
     kinds: Sequence[int],
     values: Sequence[Array],
     nulls: Sequence[npt.NDArray[np.bool_]],
-) -> list[list[bytes]] | None:
-    """Fill columns from leaf pages; return the texts of each that its codes mean, none of a column of another kind.
+    kinds_of_rows: npt.NDArray[np.uint32] | None = None,
+    is_key: Sequence[bool] = (),
+) -> Leaves | None:
+    """Fill columns from leaf pages.
 
-    The rows of leaf i go to `firsts[i] : firsts[i + 1]`. What is written where None is returned means nothing.
+    The rows of leaf i go to `firsts[i] : firsts[i + 1]`. Columns that are key are not filled: `kinds_of_rows` is, with
+    the kind of each row. What is written where None is returned means nothing.
     """
     if _core is None:
         return None
     columns = len(positions)
+    keys = np.zeros(columns, np.bool_)
+    keys[: len(is_key)] = is_key
     secret = np.array([secrets.randbits(64), secrets.randbits(64)], np.uint64)
-    reader = _core.ws_reader(columns, _plain(positions, np.int32), _plain(kinds, np.int32), secret)
+    reader = _core.ws_reader(columns, _plain(positions, np.int32), _plain(kinds, np.int32), keys, secret)
     if not reader:
         return None
     try:
@@ -124,11 +140,25 @@ def read_leaves(
             len(leaves),
             _all(values),
             _all(nulls),
+            None if kinds_of_rows is None else kinds_of_rows,
             reading.used,
         )
-        return None if declined else [_texts(reader, column) for column in range(columns)]
+        if declined:
+            return None
+        return Leaves(
+            [_texts(reader, column) for column in range(columns)],
+            [_kinds(reader, column) for column in np.flatnonzero(keys).tolist()],
+        )
     finally:
         _core.ws_reader_free(reader)
+
+
+def _kinds(reader: int, column: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    assert _core is not None
+    count = _core.ws_kind_count(reader)
+    values, nulls = np.empty(count, np.int64), np.empty(count, np.bool_)
+    _core.ws_kinds(reader, column, values, nulls)
+    return values, nulls
 
 
 def _texts(reader: int, column: int) -> list[bytes]:
@@ -153,7 +183,7 @@ def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.ND
     if _core.ws_timeline(*arguments):
         return None
     count = int(filled[0])
-    return times[:count].copy(), active[: max(count - 1, 0)].copy()
+    return times[:count], active[: max(count - 1, 0)]
 
 
 def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints, npt.NDArray[np.int32]] | None:
@@ -164,7 +194,7 @@ def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints
     times, labels, filled = np.empty(2 * len(starts), np.int64), np.empty(2 * len(starts), np.int32), np.empty(1, int)
     if _core.ws_latest(starts, ends, codes, len(starts), times, labels, filled):
         return None
-    return times[: filled[0]].copy(), labels[: filled[0]].copy()
+    return times[: filled[0]], labels[: filled[0]]
 
 
 class Projected(NamedTuple):

@@ -133,7 +133,8 @@ enum { INTEGER, REAL, TEXT, ROWID };         /* what a column declares to be */
 enum { IS_NULL = 0, IS_REAL = 7, IS_ZERO = 8, IS_ONE = 9, IS_TEXT = 13 };  /* 1 to 6: integers of 1, 2, 3, 4, 6, 8 bytes */
 
 typedef struct { uint32_t at, size; uint8_t type; } value;   /* where in the record; text of any length is IS_TEXT */
-typedef struct { uint64_t length, need; value of[MOST_COLUMNS]; } layout;   /* need: where the last value wanted ends */
+typedef struct { uint64_t length, need, key; value of[MOST_COLUMNS]; } layout;
+/* need: where the last value wanted ends in the record; key: how many bytes the key takes at most */
 
 typedef struct {
     int columns;
@@ -141,6 +142,12 @@ typedef struct {
     strings headers, texts[MOST_COLUMNS];
     layout *layouts; size_t count, room;     /* as many as headers */
     uint8_t *whole; size_t whole_room;       /* a record that spills, in one piece */
+    /* Columns that together are a row's kind: millions of rows are of a few kinds, so each kind is stored once. */
+    uint8_t is_key[MOST_COLUMNS];
+    strings kinds;                           /* type and bytes of each key column's value, one behind the other */
+    int64_t *kind_value[MOST_COLUMNS]; uint8_t *kind_null[MOST_COLUMNS];
+    size_t kind_room[MOST_COLUMNS], null_room[MOST_COLUMNS];
+    uint8_t *key; size_t key_room;
 } reader;
 
 typedef struct { int fd; uint64_t page_size, usable, pages; uint8_t *used; } source;
@@ -176,10 +183,12 @@ static int parsed(const reader *r, const uint8_t *header, uint64_t length, layou
             if (!fits || offset + size > UINT32_MAX) return UNKNOWN;
             out->of[i] = (value){(uint32_t)offset, (uint32_t)size, type >= 12 ? IS_TEXT : (uint8_t)type};
             if (offset + size > out->need) out->need = offset + size;
+            if (r->is_key[i]) out->key += size;
         }
         offset += size;
     }
     out->length = offset;
+    out->key += 5 * MOST_COLUMNS;
     return OK;
 }
 
@@ -244,8 +253,67 @@ static inline int64_t integer(const uint8_t *at, unsigned type) {           /* b
     return type == IS_ONE;
 }
 
+/* A value as it is kept: an integer, the bits of a real, the code of a text. */
+static int decoded(reader *r, int i, const uint8_t *record, const value *v, int64_t *result, int *is_null) {
+    *result = 0;
+    if ((*is_null = v->type == IS_NULL)) return OK;
+    if (r->kind[i] == TEXT) {
+        uint32_t code = code_of(&r->texts[i], record + v->at, v->size);
+        *result = code;
+        return code == NONE ? NO_MEMORY : OK;
+    }
+    *result = integer(record + v->at, v->type);
+    if (r->kind[i] != REAL) return OK;
+    double real = (double)*result;
+    uint64_t bits = __builtin_bswap64(load64(record + v->at));
+    if (v->type == IS_REAL) memcpy(&real, &bits, 8);
+    *is_null = isnan(real);                  /* SQLite has no NaN: it reads as NULL */
+    memcpy(result, &real, 8);
+    return OK;
+}
+
+/* The kind of a record: a new one is kept with the values of its columns. */
+static int kind_of(reader *r, const uint8_t *record, const layout *l, uint32_t *result) {
+    if (l->key > r->key_room) {
+        void *key = grown(r->key, l->key, &r->key_room, 1);
+        if (!key) return NO_MEMORY;
+        r->key = key;
+    }
+    uint8_t *k = r->key;
+    for (int i = 0; i < r->columns; i++) {
+        const value *v = &l->of[i];
+        if (!r->is_key[i]) continue;
+        *k++ = v->type;
+        if (v->type == IS_TEXT) { memcpy(k, &v->size, 4); k += 4; }
+        if (v->size) memcpy(k, record + v->at, v->size);
+        k += v->size;
+    }
+    size_t before = r->kinds.count;
+    uint32_t code = *result = code_of(&r->kinds, r->key, (size_t)(k - r->key));
+    if (code == NONE) return NO_MEMORY;
+    for (int i = 0; i < r->columns && code == before; i++) {
+        if (!r->is_key[i]) continue;
+        int64_t kept;
+        int is_null, bad = decoded(r, i, record, &l->of[i], &kept, &is_null);
+        if (bad) return bad;
+        if (code >= r->kind_room[i]) {
+            void *more = grown(r->kind_value[i], (size_t)code + 1, &r->kind_room[i], sizeof kept);
+            if (!more) return NO_MEMORY;
+            r->kind_value[i] = more;
+        }
+        if (code >= r->null_room[i]) {
+            void *more = grown(r->kind_null[i], (size_t)code + 1, &r->null_room[i], 1);
+            if (!more) return NO_MEMORY;
+            r->kind_null[i] = more;
+        }
+        r->kind_value[i][code] = kept;
+        r->kind_null[i][code] = (uint8_t)is_null;
+    }
+    return OK;
+}
+
 static int row(reader *r, const source *f, const uint8_t *at, const uint8_t *end, int64_t n, void **values,
-               uint8_t **nulls, uint32_t *known) {
+               uint8_t **nulls, uint32_t *kinds, uint32_t *known) {
     uint64_t length, rowid, header;
     unsigned taken = varint(at, end, &length);
     if (!taken) return BROKEN;
@@ -280,55 +348,51 @@ static int row(reader *r, const source *f, const uint8_t *at, const uint8_t *end
     const layout *l = &r->layouts[id];
     for (int i = 0; i < r->columns; i++) {
         const value *v = &l->of[i];
-        if (r->kind[i] == ROWID) { ((int64_t *)values[i])[n] = (int64_t)rowid; continue; }
-        if (v->type == IS_NULL) { nulls[i][n] = 1; continue; }
-        switch (r->kind[i]) {
-        case INTEGER:
-            ((int64_t *)values[i])[n] = integer(at + v->at, v->type);
-            break;
-        case REAL: {
-            double real = (double)integer(at + v->at, v->type);
-            if (v->type == IS_REAL) { uint64_t bits = __builtin_bswap64(load64(at + v->at)); memcpy(&real, &bits, 8); }
-            ((double *)values[i])[n] = real;
-            if (isnan(real)) nulls[i][n] = 1;   /* SQLite has no NaN: it reads as NULL */
-            break;
-        }
-        default: {
-            uint32_t code = code_of(&r->texts[i], at + v->at, v->size);
-            if (code == NONE) return NO_MEMORY;
-            ((uint32_t *)values[i])[n] = code;
-        }
-        }
+        int64_t kept = (int64_t)rowid;
+        int is_null = 0, bad = OK;
+        if (r->is_key[i]) continue;
+        if (r->kind[i] != ROWID) bad = decoded(r, i, at, v, &kept, &is_null);
+        if (bad) return bad;
+        if (is_null) nulls[i][n] = 1;        /* and the value is left as it is: a column of nulls takes no memory */
+        else if (r->kind[i] == TEXT) ((uint32_t *)values[i])[n] = (uint32_t)kept;
+        else ((int64_t *)values[i])[n] = kept;
     }
-    return OK;
+    return kinds ? kind_of(r, at, l, &kinds[n]) : OK;
 }
 
 EXPORT void ws_reader_free(void *opaque) {
     reader *r = opaque;
     if (!r) return;
     strings_end(&r->headers);
-    for (int i = 0; i < r->columns; i++) strings_end(&r->texts[i]);
-    free(r->layouts); free(r->whole); free(r);
+    strings_end(&r->kinds);
+    for (int i = 0; i < r->columns; i++) {
+        strings_end(&r->texts[i]);
+        free(r->kind_value[i]); free(r->kind_null[i]);
+    }
+    free(r->layouts); free(r->whole); free(r->key); free(r);
 }
 
-/* A reader of some columns, by position in the record and kind; it remembers headers and texts. One per thread. */
-EXPORT void *ws_reader(int columns, const int32_t *position, const int32_t *kind, const uint64_t *secret) {
+/* A reader of some columns, by position in the record and kind, of which those marked make up the kind of a row; it
+ * remembers headers, texts and kinds. One per thread. */
+EXPORT void *ws_reader(int columns, const int32_t *position, const int32_t *kind, const uint8_t *is_key,
+                       const uint64_t *secret) {
     reader *r = columns > 0 && columns <= MOST_COLUMNS ? calloc(1, sizeof *r) : NULL;
     if (!r) return NULL;
     r->columns = columns;
     memcpy(r->position, position, (size_t)columns * sizeof *position);
     memcpy(r->kind, kind, (size_t)columns * sizeof *kind);
-    int bad = strings_begin(&r->headers, secret);
+    memcpy(r->is_key, is_key, (size_t)columns);
+    int bad = strings_begin(&r->headers, secret) | strings_begin(&r->kinds, secret);
     for (int i = 0; i < columns; i++) bad |= strings_begin(&r->texts[i], secret);
     if (!bad) return r;
     ws_reader_free(r);
     return NULL;
 }
 
-/* Reads the leaves pages[0 .. n): the rows of pages[i] go to first[i] .. first[i + 1] of the columns. Where a page has
- * not as many rows, UNKNOWN. `used`: a byte per page of the file, set for those of chains; a file uses none twice. */
+/* Reads the leaves pages[0 .. n): the rows of pages[i] go to first[i] .. first[i + 1] of the columns, and of `kinds`,
+ * NULL without key columns. Where a page has not as many rows, UNKNOWN. `used`: a byte per page of the file, set for those of chains; a file uses none twice. */
 EXPORT int ws_read(void *opaque, int fd, int64_t page_size, int64_t usable, int64_t page_count, const int64_t *pages,
-                   const int64_t *first, int64_t n, void **values, uint8_t **nulls, uint8_t *used) {
+                   const int64_t *first, int64_t n, void **values, uint8_t **nulls, uint32_t *kinds, uint8_t *used) {
     reader *r = opaque;
     if (page_size < 512 || page_size > 65536 || usable < 480 || usable > page_size || page_count < 1) return UNKNOWN;
     source f = {fd, (uint64_t)page_size, (uint64_t)usable, (uint64_t)page_count, used};
@@ -351,13 +415,23 @@ EXPORT int ws_read(void *opaque, int fd, int64_t page_size, int64_t usable, int6
             for (int64_t c = 0; c < count && !bad; c++) {
                 int64_t cell = (int64_t)page[8 + 2 * c] << 8 | page[9 + 2 * c];
                 if (cell < 8 + 2 * count || cell > usable - 4) bad = BROKEN;
-                else bad = row(r, &f, page + cell, end, at + c, values, nulls, &known[c & 1]);
+                else bad = row(r, &f, page + cell, end, at + c, values, nulls, kinds, &known[c & 1]);
             }
         }
         i += together;
     }
     free(buffer);
     return bad;
+}
+
+EXPORT int64_t ws_kind_count(void *opaque) { return (int64_t)((reader *)opaque)->kinds.count; }
+
+/* What a key column is in each kind: integers, bits of reals or codes of texts, and whether it is null. */
+EXPORT void ws_kinds(void *opaque, int column, int64_t *values, uint8_t *nulls) {
+    const reader *r = opaque;
+    if (!r->kinds.count) return;
+    memcpy(values, r->kind_value[column], r->kinds.count * sizeof *values);
+    memcpy(nulls, r->kind_null[column], r->kinds.count);
 }
 
 /* How many distinct texts a column has, and how many bytes they are together. */

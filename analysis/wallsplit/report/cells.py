@@ -27,6 +27,8 @@ def _number(value: float | Decimal, kind: Kind) -> str:
     match kind:
         case "ns":
             return units.ns(float(value)) if isinstance(value, Decimal) else units.ns(value)
+        case "change_ns":
+            return units.signed_ns(float(value))
         case "bytes":
             return units.size(float(value))
         case "ratio":

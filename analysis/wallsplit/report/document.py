@@ -7,8 +7,11 @@ from typing import Literal
 from wallsplit.figures.drawing import Figure
 from wallsplit.note import Note
 
-Kind = Literal["text", "count", "number", "ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
-"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100."""
+Kind = Literal["text", "count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+"""What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100.
+
+change_ns is a difference of times: printed with its sign.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,10 @@ class Column:
     null: str = "–"
     """What stands for None."""
     bar: bool = False
-    """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`."""
+    """A percent column whose renderer may draw each number as a bar, coloured by the row's `Table.colours`.
+
+    Of a change_ns column, the largest change is the whole bar, and its sign shows.
+    """
     brief: bool = False
     """Shown even where there is room for few columns."""
 

@@ -123,6 +123,7 @@ def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
         "in_scope": diagnosis.in_scope,
         "findings": [_finding(finding) for finding in diagnosis.findings],
         "evidence": diagnosis.evidence,
+        "failed": _fields(diagnosis.failed),
     }
 
 

@@ -11,9 +11,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
-from wallsplit.figures.drawing import Figure
+from wallsplit.figures.drawing import COLOURS, Figure
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import Label, Link, Report
+from wallsplit.report.document import Label, Link, Report, Table
 from wallsplit.text import PROSE, for_people, visible
 from wallsplit.units import ns
 
@@ -33,6 +33,16 @@ def html(report: Report) -> str:
     template = _environment().get_template("report.html.jinja")
     page = template.render(report=report, style=style, script=script, policy=policy, version=__version__)
     return page if page.endswith("\n") else f"{page}\n"
+
+
+def first_screen(report: Report) -> str:
+    """Return what a notebook shows of a report, as a part of its page: headline, bars and the tables of the ledger."""
+    tables = [block for section in report.sections if section.key == "ledger" for block in section.blocks]
+    return (
+        _environment()
+        .get_template("first_screen.html.jinja")
+        .render(report=report, tables=[block for block in tables if isinstance(block, Table)], colours=COLOURS)
+    )
 
 
 @cache

@@ -21,16 +21,18 @@ SCHEMA_VERSION = 2
 LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
-def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(outcomes: Sequence[Outcome], comparison: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the document of several traces, in the order given; of a failed one it holds path and error.
+
+    `comparison` is what `comparison_json.py` makes of one between them.
 
     Times are integers in ns, None is not measured, and no number is infinite or NaN.
     """
     return {
         "schema_version": SCHEMA_VERSION,
         "generator": {"name": "wallsplit", "version": __version__},
-        "traces": [_failure(one) if isinstance(one, Failure) else _trace(one) for one in outcomes],
-        "comparison": None,
+        "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
+        "comparison": comparison,
     }
 
 
@@ -64,12 +66,16 @@ def _trace(analysis: Analysis) -> dict[str, Any]:
         "headline": analysis.headline,
         "nsys_version": analysis.nsys_version,
         "schema": analysis.schema_version,
+        "reconstructed": analysis.reconstructed,
+        "assumptions": list(analysis.assumptions),
         "gpus": analysis.gpus.to_dicts(),
+        "processes": analysis.processes.to_dicts(),
         "run": to_value(analysis.run) if analysis.run else None,
         "arithmetic": _arithmetic(analysis),
         "perturbation": asdict(analysis.perturbation) if analysis.perturbation else None,
         "nvml": asdict(analysis.nvml) if analysis.nvml else None,
         "window": _window(analysis.window) if analysis.window else None,
+        "window_is_explicit": analysis.window_is_explicit,
         "ledgers": [_ledger(ledger, why) for ledger, why in zip(analysis.ledgers, _reasons(analysis), strict=True)],
         "cpu_sampling": asdict(facts) if (facts := analysis.explained and analysis.explained.cpu_sampling) else None,
         **explained_trace(analysis.explained),
@@ -96,6 +102,7 @@ def _ledger(ledger: Ledger, why: Explanation | None) -> dict[str, Any]:
         "wall_ns": ledger.wall_ns,
         "residual_ns": ledger.residual_ns,
         "gpu_busy_ns": ledger.gpu_busy_ns,
+        "kernel_active_ns": ledger.kernel_active_ns,
         "busy_ratio": ledger.busy_ratio,
         "kernel_active_ratio": ledger.kernel_active_ratio,
         "gpu_complete": ledger.gpu_complete,
@@ -115,17 +122,18 @@ def _ledger(ledger: Ledger, why: Explanation | None) -> dict[str, Any]:
 def _arithmetic(analysis: Analysis) -> dict[str, Any] | None:
     if analysis.arithmetic is None:
         return None
-    return {"ledgers": [_ledger_arithmetic(one) for one in analysis.arithmetic]}
+    return {"ledgers": [_ledger_arithmetic(arithmetic) for arithmetic in analysis.arithmetic]}
 
 
-def _ledger_arithmetic(one: LedgerArithmetic) -> dict[str, Any]:
+def _ledger_arithmetic(arithmetic: LedgerArithmetic) -> dict[str, Any]:
     return {
-        "pid": one.pid,
-        "device": one.device,
-        "counted": one.counted,
-        "formula": one.formula,
-        "peak": asdict(one.peak) if one.peak else None,
-        "works": [_work(work) for work in one.works],
+        "pid": arithmetic.pid,
+        "device": arithmetic.device,
+        "counted": arithmetic.counted,
+        "formula": arithmetic.formula,
+        "peak": asdict(arithmetic.peak) if arithmetic.peak else None,
+        "no_peak": arithmetic.no_peak,
+        "works": [_work(work) for work in arithmetic.works],
     }
 
 
@@ -143,6 +151,7 @@ def _window(window: Window) -> dict[str, Any]:
         "name": window.name,
         "start_ns": window.start_ns,
         "end_ns": window.end_ns,
+        "pid": window.pid,
         "wall_ns": window.wall_ns,
     }
 

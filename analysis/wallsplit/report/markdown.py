@@ -64,16 +64,18 @@ def _block(block: Block, stem: str) -> str:
         case Remarks():
             return "\n".join(f"- **{_LEVELS[note.level]}:** {escape(note.text)}" for note in block.notes)
         case Table():
-            return _table(block)
+            return table_text(block)
         case Figure():
             return _figure(block, stem)
 
 
-def _table(table: Table) -> str:
+def table_text(table: Table, *, captioned: bool = True) -> str:
+    """Return a table, below its caption unless that stands elsewhere."""
     rule = [":--" if column.kind == "text" else "--:" for column in table.columns]
     rows = [_row(row, table.columns, bold=i in table.group_rows) for i, row in enumerate(table.rows)]
     head = _line([escape(column.title) for column in table.columns])
-    return "\n".join([f"**{escape(table.full_caption)}**", "", head, _line(rule), *rows])
+    caption = [f"**{escape(table.full_caption)}**", ""] if captioned else []
+    return "\n".join([*caption, head, _line(rule), *rows])
 
 
 def _row(row: tuple[Cell, ...], columns: tuple[Column, ...], *, bold: bool) -> str:

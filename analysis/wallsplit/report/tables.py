@@ -10,7 +10,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.why_tables import why_tables
 from wallsplit.report.writing import File
-from wallsplit.text import SPREADSHEET_FORMULA
+from wallsplit.text import SPREADSHEET_FORMULA, UNSEEN, visible
 from wallsplit.why.samples.table import host_samples_table
 
 TableFormat = Literal["csv", "parquet"]
@@ -96,16 +96,27 @@ def _bounds(analysis: Analysis, ledger: Ledger) -> tuple[int | None, int | None]
 
 
 def csv(name: str, frame: pl.DataFrame) -> File:
-    """Return a frame as a CSV file; no cell of it starts a spreadsheet formula."""
+    """Return a frame as a CSV file; every text in it is visible, and starts no spreadsheet formula.
+
+    Where one holds a semicolon, which a spreadsheet may take for the end of a cell, all are quoted.
+    """
     texts = [column for column, kind in frame.schema.items() if kind == pl.String]
-    text = frame.with_columns(_guarded(column) for column in texts).write_csv(line_terminator="\n")
-    header, _, _ = text.partition("\n")
-    return File(name, text.encode(), f"{header}\n".encode())
+    shown = frame.with_columns(_guarded(_visible(frame[column])) for column in texts)
+    ends = any(shown[column].str.contains(";", literal=True).any() for column in texts)
+    rows = shown.write_csv(
+        include_header=False, line_terminator="\n", quote_style="non_numeric" if ends else "necessary"
+    )
+    header = ",".join(frame.columns)
+    return File(name, f"{header}\n{rows}".encode(), f"{header}\n".encode())
 
 
-def _guarded(column: str) -> pl.Expr:
-    cell = pl.col(column)
-    return pl.when(cell.str.contains(SPREADSHEET_FORMULA)).then(pl.lit("'") + cell).otherwise(cell).alias(column)
+def _visible(column: pl.Series) -> pl.Series:
+    hidden = column.filter(column.str.contains(UNSEEN)).unique().to_list()
+    return column.replace(hidden, [visible(text) for text in hidden]) if hidden else column
+
+
+def _guarded(column: pl.Series) -> pl.Series:
+    return column.str.replace_all(SPREADSHEET_FORMULA, "${1}'${2}")
 
 
 def parquet(name: str, frame: pl.DataFrame) -> File:

@@ -23,7 +23,21 @@ _ASCII_GLYPHS = {part.key: part.ascii_glyph for part in PARTS}
 _STYLES = {part.key: part.terminal for part in PARTS}
 _BAR_WIDTH = 24
 _ASCII = str.maketrans(
-    {"≥": ">=", "≤": "<=", "≠": "!=", "–": "-", "−": "-", "…": "...", "µ": "u", "“": '"', "”": '"', "×": "x", "÷": "/"}
+    {
+        "≥": ">=",
+        "≤": "<=",
+        "≠": "!=",
+        "–": "-",
+        "−": "-",
+        "…": "...",
+        "µ": "u",
+        "→": "->",
+        "±": "+-",
+        "“": '"',
+        "”": '"',
+        "×": "x",
+        "÷": "/",
+    }
 )
 _LEVELS = {"info": ("Note", "bold"), "warning": ("Warning", "bold yellow"), "error": ("Error", "bold red")}
 
@@ -116,13 +130,14 @@ class _Renderer:
         columns = [table.columns[i] for i in kept]
         rows = [[self.cell(row[i], table.columns[i]) for i in kept] for row in table.rows]
         if table.group_rows:
-            rows = [row if i in table.group_rows else [f"  {row[0]}", *row[1:]] for i, row in enumerate(rows)]
+            heads = table.group_rows
+            rows = [row if i in heads or i < min(heads) else [f"  {row[0]}", *row[1:]] for i, row in enumerate(rows)]
         has_bar = any(column.bar for column in columns)
         first_width = self.first_width(columns, rows, _BAR_WIDTH + 2 if has_bar else 0)
         grid = self.grid(columns, first_width, has_bar=has_bar)
         for i, row in enumerate(rows):
             first = row[0] if self.ascii_only else shorten(row[0], first_width)
-            bar = [self.mini(table.colours[i], table.rows[i][kept[-1]])] if has_bar else []
+            bar = [self.mini(table, i, kept[-1])] if has_bar else []
             grid.add_row(Text(first), *map(Text, row[1:]), *bar, style="bold" if i in table.group_rows else "")
         return [self.text(table.full_caption, "bold underline"), grid, ""]
 
@@ -152,9 +167,15 @@ class _Renderer:
             grid.add_column("", width=_BAR_WIDTH, no_wrap=True)
         return grid
 
-    def mini(self, key: str, cell: Cell) -> Text:
+    def mini(self, table: Table, row: int, column: int) -> Text:
+        numbers = [sort_key(one[column]) or 0 for one in table.rows]
+        number = numbers[row]
+        if table.columns[column].kind == "change_ns":
+            largest = max((abs(x) for i, x in enumerate(numbers) if i not in table.group_rows), default=0)
+            length = round(_BAR_WIDTH * abs(number) / largest) if largest and row not in table.group_rows else 0
+            return Text("-" * length, style="green") if number < 0 else Text("+" * length, style="red")
         glyph = "#" if self.ascii_only else "█"
-        return Text(glyph * round(_BAR_WIDTH * (sort_key(cell) or 0) / 100), style=_STYLES.get(key, ""))
+        return Text(glyph * round(_BAR_WIDTH * number / 100), style=_STYLES.get(table.colours[row], ""))
 
 
 def _folded(table: Table) -> tuple[Table, list[str]]:

@@ -18,9 +18,10 @@ class DecodeError(ValueError):
 
 
 def decode(kind: Any, value: object, place: str = "") -> Any:
-    """Return the value as `kind`: dataclass, Mapping[str, X], tuple[X, ...], Literal, union, scalar, `object` (any).
+    """Return the value as `kind`: dataclass, Mapping or dict of str, tuple[X, ...], Literal, union, scalar, `object`.
 
-    Keys a dataclass does not know are left out; a missing key takes the field's default.
+    `object` is any JSON. Keys a dataclass does not know are left out; a missing key takes the field's default, or None
+    where the field may be None.
 
     Raises:
         DecodeError: the value, or one inside it, is of another type.
@@ -37,12 +38,33 @@ def decode(kind: Any, value: object, place: str = "") -> Any:
     if origin is tuple:
         item = get_args(kind)[0]
         return tuple(decode(item, v, f"{place}[{i}]") for i, v in enumerate(_instance(list, "a list", value, place)))
-    if origin is Mapping:
+    if origin in (Mapping, dict):
         item = get_args(kind)[1]
         return {k: decode(item, v, _join(place, k)) for k, v in _instance(dict, "an object", value, place).items()}
     if dataclasses.is_dataclass(kind):
-        return _decode_record(kind, _instance(dict, "an object", value, place), place)
+        return decode_record(kind, value, place)
     return _decode_scalar(kind, value, place)
+
+
+def decode_record(kind: Any, value: object, place: str = "", known: Mapping[str, object] | None = None) -> Any:
+    """Return the value as the dataclass `kind`, but for the fields that are `known` already.
+
+    Raises:
+        DecodeError: as for decode().
+    """
+    record = _instance(dict, "an object", value, place)
+    hints = get_type_hints(kind)
+    fields = dict(known or {})
+    for field in dataclasses.fields(kind):
+        if field.name in fields:
+            continue
+        if field.name in record:
+            fields[field.name] = decode(hints[field.name], record[field.name], _join(place, field.name))
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            if types.NoneType not in get_args(hints[field.name]):
+                raise DecodeError(f"{_join(place, field.name)} is missing")
+            fields[field.name] = None
+    return kind(**fields)
 
 
 def encode(value: object) -> Json:
@@ -62,17 +84,6 @@ def encode(value: object) -> Json:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"no JSON for {type(value).__name__}")
-
-
-def _decode_record(kind: Any, value: dict[str, object], place: str) -> Any:
-    hints = get_type_hints(kind)
-    found = {}
-    for field in dataclasses.fields(kind):
-        if field.name in value:
-            found[field.name] = decode(hints[field.name], value[field.name], _join(place, field.name))
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise DecodeError(f"{_join(place, field.name)} is missing")
-    return kind(**found)
 
 
 def _decode_union(kinds: tuple[Any, ...], value: object, place: str) -> Any:

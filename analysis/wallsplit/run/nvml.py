@@ -6,11 +6,14 @@ sample's place in the trace.
 
 import csv
 import io
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from wallsplit.errors import ManifestError
+from wallsplit.text import shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,16 @@ class NvmlSample:
 
 
 COLUMNS = tuple(column.name for column in fields(NvmlSample))
+MOST = {
+    "utc_ns": 2**63 - 1,
+    "device": 2**31 - 1,
+    "gpu_percent": 100,
+    "memory_percent": 100,
+    "memory_used_bytes": 2**63 - 1,
+    "power_mw": 10**9,  # a megawatt
+}
+"""The largest value of each column; none is below zero."""
+_DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 def to_csv(samples: Iterable[NvmlSample]) -> str:
@@ -54,10 +67,21 @@ def from_csv(text: str) -> tuple[NvmlSample, ...]:
 
 
 def _sample(row: Sequence[str]) -> NvmlSample:
-    utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw = (int(c) if c else None for c in row)
+    utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw = (
+        _cell(name, cell) for name, cell in zip(COLUMNS, row, strict=True)
+    )
     if utc_ns is None or device is None:
         raise ValueError("a row without a time or a device")
     return NvmlSample(utc_ns, device, gpu_percent, memory_percent, memory_used_bytes, power_mw)
+
+
+def _cell(name: str, cell: str) -> int | None:
+    if not cell:
+        return None
+    value = int(cell) if _DIGITS.fullmatch(cell) else -1
+    if not 0 <= value <= MOST[name]:
+        raise ValueError(f"{name} is {shorten(repr(cell), 40)}, not a whole number from 0 to {MOST[name]:,}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -77,15 +101,16 @@ def summary(
 ) -> NvmlSummary:
     """Return the samples' mean utilisation and energy over a window, and the energy of the mean epoch, in joules."""
     start, end = window_utc_ns
+    whole, *of_epochs = energies_joules(samples, [window_utc_ns, *epochs_utc_ns])
+    known = [energy for energy in of_epochs if energy is not None]
     seen = [s for s in samples if s.gpu_percent is not None and start <= s.utc_ns < end]
-    energies = [energy for ends in epochs_utc_ns if (energy := energy_joules(samples, *ends)) is not None]
     return NvmlSummary(
         sample_count=len(seen),
         device_count=len({s.device for s in seen}),
         gpu_ratio=mean_gpu_ratio(seen, start, end),
-        energy_joules=energy_joules(samples, start, end),
-        epoch_count=len(energies),
-        epoch_energy_joules=sum(energies) / len(energies) if energies else None,
+        energy_joules=whole,
+        epoch_count=len(known),
+        epoch_energy_joules=sum(known) / len(known) if known else None,
     )
 
 
@@ -100,22 +125,50 @@ def energy_joules(samples: Iterable[NvmlSample], start_utc_ns: int, end_utc_ns: 
 
     The trapezoidal rule over the readings of power, interpolated linearly at the window's two ends.
     """
+    return energies_joules(samples, [(start_utc_ns, end_utc_ns)])[0]
+
+
+def energies_joules(samples: Iterable[NvmlSample], windows_utc_ns: Sequence[tuple[int, int]]) -> list[float | None]:
+    """Return the energy of each of several windows, as `energy_joules` does: a binary search in each of them."""
     by_device: dict[int, list[tuple[int, int]]] = {}
     for sample in samples:
         if sample.power_mw is not None:
             by_device.setdefault(sample.device, []).append((sample.utc_ns, sample.power_mw))
-    energies = [_device_energy(sorted(points), start_utc_ns, end_utc_ns) for points in by_device.values()]
-    known = [energy for energy in energies if energy is not None]
-    return sum(known) if known and len(known) == len(energies) else None
+    curves = [_Power.of(points) for points in by_device.values()]
+    found = []
+    for window in windows_utc_ns:
+        energies = [energy for curve in curves if (energy := curve.joules(*window)) is not None]
+        found.append(sum(energies) if energies and len(energies) == len(curves) else None)
+    return found
 
 
-def _device_energy(points: Sequence[tuple[int, int]], start: int, end: int) -> float | None:
-    if end <= start or points[0][0] > start or points[-1][0] < end:
-        return None
-    total = 0.0
-    for (t0, p0), (t1, p1) in pairwise(points):
-        low, high = max(t0, start), min(t1, end)
-        if low < high:
-            slope = (p1 - p0) / (t1 - t0)
-            total += (high - low) * (p0 + slope * ((low + high) / 2 - t0))
-    return total * 1e-12  # mW × ns
+@dataclass(frozen=True)
+class _Power:
+    """The readings of one device's power, by time, and twice the energy before each, in mW × ns: exact integers."""
+
+    times: Sequence[int]
+    readings: Sequence[int]
+    doubled: Sequence[int]
+
+    @classmethod
+    def of(cls, points: Iterable[tuple[int, int]]) -> "_Power":
+        in_turn = sorted(points)
+        steps = ((t1 - t0) * (p0 + p1) for (t0, p0), (t1, p1) in pairwise(in_turn))
+        times, readings = zip(*in_turn, strict=True)
+        return cls(times, readings, [*accumulate(steps, initial=0)])
+
+    def joules(self, start: int, end: int) -> float | None:
+        """Return the energy from `start` to `end`; None where the readings do not span it."""
+        if end <= start or self.times[0] > start or self.times[-1] < end:
+            return None
+        (first, before), (last, within) = self._until(start), self._until(end)
+        return ((self.doubled[last] - self.doubled[first]) / 2 + within - before) * 1e-12
+
+    def _until(self, time: int) -> tuple[int, float]:
+        """Return the last reading at or before a time, and the energy from it to the time, in mW × ns."""
+        at = bisect_right(self.times, time) - 1
+        elapsed, reading = time - self.times[at], self.readings[at]
+        if not elapsed:
+            return at, 0.0
+        slope = (self.readings[at + 1] - reading) / (self.times[at + 1] - self.times[at])
+        return at, elapsed * (reading + slope * elapsed / 2)

@@ -1,7 +1,7 @@
 """Folder exports (nsys export --type parquetdir or arrowdir): one file per table, read by Polars."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ FORMATS = {".parquet": "nsys-parquetdir", ".arrow": "nsys-arrowdir"}
 MOST_ROWS_PER_BYTE = 16
 """Of a file. Hardware samples, the densest of nsys' tables, pack 1.6; run lengths can claim over 400."""
 LONGEST_SCHEMA_BYTES = 1 << 20  # nsys' widest table takes about 10 kB
+EXACT_FLOAT32 = 2**24
+"""Up to here a real of 32 bits tells each whole number from the next."""
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum, pl.Binary)
@@ -59,6 +61,9 @@ class FolderSource:
         """Return the columns asked for, all rows, in file order (see Source)."""
         schema, file = self.tables[table], self._files[table]
         picked = list(columns) or schema.names()[:1]
+        if not picked:  # a file without a column has no rows
+            return pl.DataFrame()
+        _check_types(file, {name: schema[name] for name in columns})
         with _refusals(file):
             _check_rows(file, _claimed_rows(file))
             frame = _read(file, picked)
@@ -66,6 +71,11 @@ class FolderSource:
             if not columns:
                 return pl.DataFrame(height=frame.height)
             return pl.DataFrame([_normalised(frame[name], schema[name]) for name in picked])
+
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return None: such files are read as they are (see Source)."""
 
     def rows(self, table: str) -> int:
         """Return the number of rows (see Source): as a Parquet footer tells; Arrow's batches have to be walked."""
@@ -104,17 +114,24 @@ def _table_files(path: Path, suffix: str) -> dict[str, Path]:
 def _schema(file: Path) -> pl.Schema:
     with _refusals(file):
         raw = _scan_parquet(file.absolute()).collect_schema() if file.suffix == ".parquet" else _arrow_schema(file)
-    kinds = {name: _column_type(kind) for name, kind in raw.items()}
-    return pl.Schema({name: kind for name, kind in kinds.items() if kind is not None})
+    return pl.Schema({name: _column_type(kind) for name, kind in raw.items()})
 
 
-def _column_type(raw: pl.DataType) -> pl.DataType | None:
-    """Return which type holds the values of a column (see Source), None for what nsys never writes (lists, dates …)."""
-    if raw.is_integer() or raw in (pl.Boolean, pl.Null):
+def _column_type(raw: pl.DataType) -> pl.DataType:
+    """Return which type holds the values of a column (see Source): its own for what nsys never writes (lists …)."""
+    if raw.is_integer() or raw in (pl.Boolean, pl.Null, pl.Decimal):
         return pl.Int64()
     if raw.is_float():
         return pl.Float64()
-    return pl.Categorical() if raw in _TEXTS else None
+    return pl.Categorical() if raw in _TEXTS else raw
+
+
+def _check_types(file: Path, kinds: Mapping[str, pl.DataType]) -> None:
+    for name, kind in kinds.items():
+        if kind not in (pl.Int64, pl.Float64, pl.Categorical):
+            raise TraceError(
+                f"{file}: column {name} is of type {kind}, where nsys writes numbers or texts; export the report again"
+            )
 
 
 def _claimed_rows(file: Path) -> int:
@@ -167,7 +184,14 @@ def _normalised(column: pl.Series, kind: pl.DataType) -> pl.Series:
     if column.dtype == pl.Binary:
         texts = [None if value is None else value.decode("utf-8", "replace") for value in column]
         column = pl.Series(column.name, texts, dtype=pl.String)
-    return column.cast(pl.String).cast(kind) if kind == pl.Categorical() else column.cast(kind)
+    if kind == pl.Categorical():
+        return column.cast(pl.String).cast(kind)
+    values = column.cast(kind)
+    if column.dtype == pl.Decimal and (values.cast(column.dtype) != column).any():
+        raise pl.exceptions.InvalidOperationError(f"column {column.name} holds values that are no whole numbers")
+    if column.dtype == pl.Float32 and (column.abs() > EXACT_FLOAT32).any():
+        raise pl.exceptions.InvalidOperationError(f"column {column.name} holds numbers beyond what Float32 tells apart")
+    return values
 
 
 @contextmanager

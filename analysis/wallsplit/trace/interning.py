@@ -145,7 +145,7 @@ def _records(buffer: Bytes, start: Integers, length: Integers, width: int) -> ND
 
 
 def _texts(records: NDArray[np.void], width: int) -> list[bytes]:
-    """Return the strings of `_records`, their bytes fetched once for all: names that never repeat come by the million."""
+    """Return the strings of `_records`, their bytes fetched once for all: unique names come by the million."""
     lengths = records.view(np.uint64).reshape(len(records), width + 1)[:, width].tolist()
     stored = records.tobytes()
     starts = range(0, len(stored), 8 * (width + 1))

@@ -13,7 +13,7 @@ class Source(Protocol):
     tables: dict[str, pl.Schema]
     """Real tables only; column names as nsys writes them, types Int64, Float64, or Categorical for text.
 
-    A column of interned texts costs four bytes a row.
+    A column of interned texts costs four bytes a row. Any other type cannot be read.
     """
 
     @property
@@ -23,6 +23,16 @@ class Source(Protocol):
 
     def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the columns asked for, all rows, in file order.
+
+        Raises:
+            TraceError: the container is damaged.
+        """
+        ...
+
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return (columns of all rows, the kind of each row, what the `keys` are in each kind); None: only `read` can.
 
         Raises:
             TraceError: the container is damaged.

@@ -11,7 +11,7 @@ import polars as pl
 
 from wallsplit.errors import TraceError
 from wallsplit.trace.identify import check_sqlite_file
-from wallsplit.trace.pages import read_table
+from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.stamp import stamp
 from wallsplit.trace.tables import affinity, quoted, table_info
 
@@ -55,6 +55,24 @@ class SqliteSource:
             return self._read_rows(table, picked) if pages is None else pages.cast(picked)
         except UNREADABLE as error:
             raise self._damaged(error) from None
+
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return the columns, the kinds of the rows and what the keys are in them, in row-id order (see Source)."""
+        schema = self.tables[table]
+        try:
+            found = read_kinds(self.path, table_info(self._db, table), columns, keys, THREADS)
+        except UNREADABLE as error:
+            raise self._damaged(error) from None
+        if found is None:
+            return None
+        rows, kind, kinds = found
+        return (
+            rows.cast({name: schema[name] for name in columns}),
+            kind,
+            kinds.cast({name: schema[name] for name in keys}),
+        )
 
     def rows(self, table: str) -> int:
         """Return the number of rows (see Source): counted in a small table, by the row ids of a large one.
@@ -115,8 +133,9 @@ class SqliteSource:
                     return pl.Series(name, array)
             return pl.Series(name, values, dtype=kind, strict=True)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            what = "whole numbers" if kind == pl.Int64() else "numbers"
             raise TraceError(
-                f"{self.path}: column {name} of table {table} holds values that are no numbers; export the report again"
+                f"{self.path}: column {name} of table {table} holds values that are no {what}; export the report again"
             ) from None
 
     def _damaged(self, error: Exception) -> TraceError:
@@ -156,7 +175,7 @@ def _tables(db: sqlite3.Connection) -> tuple[dict[str, pl.Schema], frozenset[str
 
 def _column_type(declared: str) -> pl.DataType:
     kind = affinity(declared)
-    if kind == "INTEGER":
+    if kind in ("INTEGER", "NUMERIC"):  # SQLite stores whole numbers as such in both
         return pl.Int64()
     return pl.Categorical() if kind in ("TEXT", "BLOB") else pl.Float64()
 

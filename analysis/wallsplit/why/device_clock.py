@@ -8,6 +8,7 @@ import polars as pl
 
 from wallsplit.intervals import Times
 from wallsplit.model import Model
+from wallsplit.model.correlation import MOST_CALLS
 
 OF_STREAM = r"StreamSynchronize$"
 OF_DEVICE = r"(Device|Thread|Ctx)Synchronize$"
@@ -53,6 +54,7 @@ def _waits(model: Model) -> pl.DataFrame:
     calls = model.api_calls.filter(pl.col("return_value").fill_null(0) == 0).join(
         waiting.with_columns(pl.col("name").cast(pl.Int32)), on="name"
     )
+    calls = calls.filter(pl.int_range(pl.len()).over("pid", "correlation_id") < MOST_CALLS)
     waits = model.synchronizations.join(calls, on=["pid", "correlation_id"]).filter(
         pl.col("stream").is_not_null() | ~pl.col("of_stream")
     )

@@ -139,7 +139,11 @@ class _Kernels:
     @classmethod
     def within(cls, kernels: pl.DataFrame, window: Window) -> "_Kernels":
         met = overlapping(kernels.select("start", "end", *_KERNEL_SHAPE), window)
-        shapes = met.group_by(_KERNEL_SHAPE).agg(pl.len().cast(pl.Int64).alias("count")).with_row_index("shape")
+        shapes = (
+            met.group_by(_KERNEL_SHAPE, maintain_order=True)
+            .agg(pl.len().cast(pl.Int64).alias("count"))
+            .with_row_index("shape")
+        )
         joined = met.join(shapes, on=_KERNEL_SHAPE, how="left", nulls_equal=True, maintain_order="left")
         shape = joined["shape"].to_numpy().astype(np.int64)
         starts, ends = (np.clip(met[edge].to_numpy(), window.start_ns, window.end_ns) for edge in ("start", "end"))

@@ -3,7 +3,7 @@
 What is not there gives no note; what is inferred says "probably", and what would be won "at most".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -12,7 +12,6 @@ from wallsplit import units
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
-from wallsplit.schema import Gpus
 from wallsplit.text import shorten
 from wallsplit.why.contention import Contention
 from wallsplit.why.device_clock import ClockAhead
@@ -26,32 +25,36 @@ WORTH_TELLING = 0.01
 RANGES_NAMED = 3
 
 
-def gpu_use_notes(ledgers: Sequence[Ledger], explained: Explained | None, gpus: Gpus) -> tuple[Note, ...]:
-    """Return the notes on the ledgers of one analysis; `gpus` tell how much memory there is."""
+def gpu_use_notes(
+    ledgers: Sequence[Ledger], explained: Explained | None, memory_of_gpus: Mapping[int, int]
+) -> tuple[Note, ...]:
+    """Return the notes on the ledgers of one analysis; `memory_of_gpus`: bytes by GPU."""
     if explained is None:
         return ()
     told: list[Note] = []
     seen: set[int] = set()
     for ledger, why in zip(ledgers, explained.ledgers, strict=True):
-        told += [replace(note, pid=ledger.pid, device=ledger.device) for note in _of_ledger(ledger, why, gpus)]
+        own = _of_ledger(ledger, why, memory_of_gpus)
+        told += [replace(note, pid=ledger.pid, device=ledger.device) for note in own]
         if ledger.pid not in seen:  # threads are a process's, whatever the device
             told += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
         seen.add(ledger.pid)
     return (*told, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
 
 
-def _of_ledger(ledger: Ledger, why: Explanation, gpus: Gpus) -> Iterator[Note]:
+def _of_ledger(ledger: Ledger, why: Explanation, memory_of_gpus: Mapping[int, int]) -> Iterator[Note]:
     pressed = why.launch.backpressure if why.launch else None
-    yield from memory_note(ledger.pid, why.memory_use, _capacity(gpus, ledger.gpu))
+    yield from memory_note(ledger.pid, why.memory_use, _capacity(memory_of_gpus, ledger.gpu))
     yield from pageable_note(ledger.pid, why.pageable_copies, ledger.wall_ns)
     yield from managed_memory_note(ledger.pid, why.managed_memory, ledger.wall_ns)
     yield from full_queue_note(ledger.pid, pressed, ledger.wall_ns)
 
 
-def _capacity(gpus: Gpus, gpu: int | None) -> int | None:
+def _capacity(memory_of_gpus: Mapping[int, int], gpu: int | None) -> int | None:
     """Return the bytes of a GPU's memory; where it is not known which, of the only one."""
-    own = gpus if gpu is None else gpus.filter(pl.col("gpu") == gpu)
-    return own["memory_bytes"].item() if own.height == 1 else None
+    if gpu is None and len(memory_of_gpus) == 1:
+        return next(iter(memory_of_gpus.values()))
+    return None if gpu is None else memory_of_gpus.get(gpu)
 
 
 def pageable_note(pid: int, copies: PageableCopies | None, wall_ns: int) -> Iterator[Note]:

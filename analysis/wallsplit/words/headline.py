@@ -1,12 +1,16 @@
 """The headline: one sentence a newcomer can repeat, built from the ledgers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from wallsplit import units
 from wallsplit.accounts import ACCOUNTS, OTHER_PROCESS, PARTS, Part
+from wallsplit.diagnosis.explanation import Explained
 from wallsplit.ledger.ledger import Ledger, Window
+
+WORTH_SAYING = 0.01
+"""Steady steps that leave out less of the window are the window, as far as a sentence goes."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ def of_gpus(ledgers: Sequence[Ledger]) -> tuple[Ledger, ...]:
     )
 
 
-def headline(ledgers: Sequence[Ledger], window: Window | None) -> str:
-    """Return one sentence about where the window's wall time went.
+def headline(ledgers: Sequence[Ledger], window: Window | None, explained: Explained | None = None) -> str:
+    """Return one sentence about where the window's wall time went; a second one about its steady steps, if it has some.
 
     It speaks of physical GPUs: the mean over them of the ledgers `of_gpus`. GPU parts of an incomplete ledger are lower
     bounds ("at least"), and so the others are upper bounds. Without a GPU nothing is said about one.
@@ -63,7 +67,7 @@ def headline(ledgers: Sequence[Ledger], window: Window | None) -> str:
     if not ledgers:
         return f"{_wall(ledgers, window)}, in which no CUDA, NVTX or OS runtime activity was recorded"
     if of_gpus(ledgers):
-        return _on_gpus(ledgers, window)
+        return f"{_on_gpus(ledgers, window)}{_once_running(ledgers, window, explained)}"
     if any(ledger.accounts["cuda.launch"] is not None for ledger in ledgers):
         return _without_gpu_rows(ledgers, window)
     return _cpu_run(ledgers, window)
@@ -71,15 +75,37 @@ def headline(ledgers: Sequence[Ledger], window: Window | None) -> str:
 
 def _on_gpus(ledgers: Sequence[Ledger], window: Window) -> str:
     speaking = of_gpus(ledgers)
+    return f"{_wall(speaking, window)}{_where(ledgers)}: {_listed(speaking, ledgers)}"
+
+
+def _listed(speaking: Sequence[Ledger], ledgers: Sequence[Ledger]) -> str:
+    """Return the parts of the ledgers that speak among all ledgers, with bounds where GPU work is missing."""
     whole = all(ledger.gpu_complete is not False for ledger in speaking)
     speakers = {(ledger.gpu, ledger.pid) for ledger in speaking}
     others_whole = all(x.gpu_complete is not False for x in ledgers if (x.gpu, x.pid) not in speakers)
-    parts = [
+    return ", ".join(
         f"{share.part.title} {_bound(share.part, whole=whole, others_whole=others_whole)}{share.percent} %"
         for share in shares(speaking)
         if share.percent
-    ]
-    return f"{_wall(speaking, window)}{_where(ledgers)}: {', '.join(parts)}"
+    )
+
+
+def _once_running(ledgers: Sequence[Ledger], window: Window, explained: Explained | None) -> str:
+    """Return the sentence about the steady steps of the ledgers that speak; empty unless all have some.
+
+    It is left out where next to nothing is outside of them.
+    """
+    speaking = of_gpus(ledgers)
+    steady = []
+    for ledger, why in zip(ledgers, explained.ledgers if explained else (), strict=False):
+        phases = {phase.name: phase for phase in why.diagnosis.phases_of_run or ()}
+        if ledger in speaking and "steady" in phases:
+            steady.append((phases["steady"], replace(ledger, accounts={**phases["steady"].accounts})))
+    outside = [1 - (phase.end_ns - phase.start_ns) / window.wall_ns for phase, _ in steady]
+    if len(steady) < len(speaking) or max(outside, default=0) < WORTH_SAYING:
+        return ""
+    longest = max(phase.end_ns - phase.start_ns for phase, _ in steady)
+    return f". Once running, {units.ns(longest)} of it: {_listed([running for _, running in steady], ledgers)}"
 
 
 def _bound(part: Part, *, whole: bool, others_whole: bool) -> str:

@@ -13,6 +13,7 @@ from builders import TraceBuilder, global_id
 from wallsplit.breakdowns import nvtx_gpu_projection
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
+from wallsplit.model.correlation import Correlation
 from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels, NvtxRanges
 
 FIGURES = ("count", "gpu_op_count", "projected_total_ns", "range_total_ns", "level_avg", "child_avg")
@@ -124,11 +125,12 @@ def test_a_window_keeps_the_ranges_that_overlap_it_at_full_length_and_level(buil
 
 
 def test_times_too_far_apart_for_one_axis_are_still_exact(build: TraceBuilder) -> None:
-    for i, base in enumerate((-(2**61), 0, 2**61)):
+    for i in range(3 * 99):
+        base = (0, 2**54, 2**55 - 200)[i % 3]
         build.range("step", base, base + 100, tid=i).api("cudaLaunchKernel", base + 10, base + 20, i, tid=i)
-        build.api("cudaLaunchKernel", base + 99, base + 101, 10 + i, tid=i)
-        build.kernel(base + 30, base + 40, i).kernel(base + 30, base + 99, 10 + i)
-    assert projection(build.model()) == {"step PushPop": (3, 3, 30, 300, 0, 0)}
+        build.api("cudaLaunchKernel", base + 99, base + 101, 1_000 + i, tid=i)
+        build.kernel(base + 30, base + 40, i).kernel(base + 30, base + 99, 1_000 + i)
+    assert projection(build.model()) == {"step PushPop": (297, 297, 2_970, 29_700, 0, 0)}
 
 
 SPAN = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted)
@@ -165,11 +167,13 @@ def test_the_order_of_rows_changes_nothing(
 ) -> None:
     model = frames.model(*rows)
     order = [random.sample(range(len(part)), len(part)) for part in rows]
+    calls, kernels = model.api_calls[order[0]], model.kernels[order[1]]
     other = replace(
         model,
-        api_calls=ApiCalls(model.api_calls[order[0]]),
-        kernels=Kernels(model.kernels[order[1]]),
+        api_calls=ApiCalls(calls),
+        kernels=Kernels(kernels),
         nvtx=NvtxRanges(model.nvtx[order[2]]),
+        correlation=Correlation.of(calls, (kernels, model.graph_replays, model.memory_ops)),
     )
     assert projection(other) == projection(model)
 

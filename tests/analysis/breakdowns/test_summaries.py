@@ -154,6 +154,21 @@ def test_marks_of_where_tracing_started_are_no_os_runtime_calls(build: TraceBuil
 
 
 def test_sums_beyond_64_bits_are_refused_not_wrapped(tmp_path: Path) -> None:
-    build = TraceBuilder(tmp_path / "t.sqlite").copy(0, 1, size=2**62).copy(1, 2, size=2**62)
-    with pytest.raises(TraceError, match="the bytes of 2 rows add up to more than 64 bits hold"):
+    build = TraceBuilder(tmp_path / "t.sqlite")
+    for _ in range(2**8):
+        build.kernel(0, 2**55)
+    with pytest.raises(
+        TraceError, match="the ns of 256 rows add up to more than 64 bits hold, as those of no recording"
+    ):
         tables(build.model(), None)
+
+
+def test_one_absurd_row_refuses_no_trace(tmp_path: Path) -> None:
+    build = TraceBuilder(tmp_path / "t.sqlite").copy(0, 1, size=2**62).copy(1, 2, size=2**62).copy(2, 4, size=8)
+    model = build.copy(3, 2**62 - 1).copy(-(2**62) + 1, 2**62).model()
+    assert table(model, "memory_size_summary")["total_bytes"].to_list() == [8]
+    assert table(model, "memory_time_summary")["total_ns"].to_list() == [4]
+    assert table(model, "anomalies").rows()[-2:] == [
+        ("impossible_size", 2, "copies, sets and allocations of a size that no memory has"),
+        ("unusable_rows", 2, "rows of CUPTI_ACTIVITY_KIND_MEMCPY with a missing or reversed end or an impossible time"),
+    ]

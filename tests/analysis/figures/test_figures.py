@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyses import analysis, cpu_run, hostile, incomplete, ledger, two_gpus, usual
+from analyses import (
+    analysis,
+    cpu_run,
+    explained_gpus,
+    explained_run,
+    hostile,
+    incomplete,
+    ledger,
+    two_gpus,
+    usual,
+)
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.bars import Bar, Bars, Segment
@@ -17,7 +27,7 @@ from wallsplit.report.build import report
 
 
 @pytest.mark.parametrize("draw", FIGURES)
-@pytest.mark.parametrize("make", [usual, two_gpus, hostile])
+@pytest.mark.parametrize("make", [usual, two_gpus, hostile, explained_run, explained_gpus])
 def test_a_figure_is_valid_svg_and_the_same_each_time(
     draw: Callable[[Analysis], Figure | None], make: Callable[[], Analysis]
 ) -> None:

@@ -135,12 +135,37 @@ def test_a_device_number_that_no_device_has_is_still_read(build: TraceBuilder) -
 
 @pytest.mark.parametrize(
     ("start", "end", "used"),
-    [(-(2**62) + 1, 2**62, 1), (-(2**62), 0, 0), (0, 2**62 + 1, 0), (-(2**63), 2**63 - 1, 0)],
+    [
+        *[(-(2**62) + 1, -(2**62) + 2, 1), (2**62 - 1, 2**62, 1), (5, 5 + 2**55, 1)],
+        *[(-(2**62), -(2**62) + 1, 0), (2**62, 2**62 + 1, 0), (-(2**63), 2**63 - 1, 0), (5, 6 + 2**55, 0)],
+    ],
 )
-def test_times_whose_difference_fits_no_64_bits_are_not_used(
-    build: TraceBuilder, start: int, end: int, used: int
-) -> None:
+def test_times_that_no_recording_has_are_not_used(build: TraceBuilder, start: int, end: int, used: int) -> None:
     assert build.kernel(start, end).model().kernels.height == used
+
+
+@pytest.mark.parametrize("far", [2**62 - 9, 2**61, 2**56, -(2**61)])
+def test_a_row_a_century_from_all_others_is_not_used(build: TraceBuilder, far: int) -> None:
+    for start in (0, 10, 20):
+        build.kernel(start, start + 5).range("step", start, start + 9)
+    build.kernel(far, far + 5).osrt("poll", far, far + 1)
+    model = build.model()
+    assert model.kernels["start"].to_list() == [0, 10, 20]
+    assert model.unusable_rows == {"CUPTI_ACTIVITY_KIND_KERNEL": 1, "OSRT_API": 1}
+    assert model.span == (0, 29)
+
+
+def test_a_recording_of_any_time_is_used_whole(build: TraceBuilder) -> None:
+    now = 1_760_000_000_000_000_000  # nsys export --ts-normalize=true: ns since 1970
+    build.kernel(now, now + 5).range("step", now, now + 10**15)
+    assert build.model().unusable_rows == {}
+
+
+def test_sizes_that_no_memory_has_are_not_measured(build: TraceBuilder) -> None:
+    build.copy(0, 1, size=2**50).copy(1, 2, size=2**50 + 1).copy(2, 3, size=-1).memset(3, 4, size=2**63 - 1)
+    model = build.model()
+    assert model.memory_ops["bytes"].to_list() == [2**50, None, None, None]
+    assert model.impossible_sizes == 3
 
 
 def test_names_are_numbered_the_same_on_every_run(build: TraceBuilder) -> None:

@@ -119,5 +119,5 @@ def test_of_many_calls_the_longest_are_listed_each_below_its_class() -> None:
     assert section is not None
     table = section.blocks[0]
     assert isinstance(table, Table)
-    assert [row[0] for row in table.rows] == ["launch", "kernel_a", "memcpy"]
+    assert [row[0] for row in table.rows] == ["launch", "cudaLaunchKernel", "memcpy"]
     assert table.full_caption == "CUDA calls by class: top 1 of 2"

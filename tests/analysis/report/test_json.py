@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from analyses import ALL, HOSTILE, analysis, cpu_run, hostile, ledger, usual, without_gpu_rows
-from shared_traces import TRACES, needs_shared_traces
+from shared_traces import CASES, SAMPLED, TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure
 from wallsplit.ledger.ledger import Window
@@ -22,6 +22,7 @@ from wallsplit.report.json import document, text
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
+RECORDED = TRACES | CASES | {path.stem: path for path in (SAMPLED.glob("*.sqlite") if SAMPLED else ())}
 
 
 def first(analysis: Analysis) -> dict[str, Any]:
@@ -39,9 +40,9 @@ def test_every_document_is_valid(make: Callable[[], Analysis]) -> None:
 
 
 @needs_shared_traces
-@pytest.mark.parametrize("name", ["torch_ddp_2xh100_after", "graph_level_rtx3060", "python_nocuda_rtx8000"])
+@pytest.mark.parametrize("name", sorted(RECORDED))
 def test_documents_of_real_traces_are_valid(name: str) -> None:
-    VALIDATOR.validate(json.loads(text(document([analyze(TRACES[name])]))))
+    VALIDATOR.validate(json.loads(text(document([analyze(RECORDED[name])]))))
 
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:
@@ -124,6 +125,7 @@ def test_a_ledger_of_one_range_among_many_has_its_window() -> None:
         "name": "nvtx:step",
         "start_ns": 1,
         "end_ns": 6,
+        "pid": None,
         "wall_ns": 5,
     }
     VALIDATOR.validate(found)

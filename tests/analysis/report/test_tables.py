@@ -11,6 +11,15 @@ from analyses import ALL, HOSTILE, hostile, usual
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis
 from wallsplit.report.tables import TableFormat, files, frames
+from wallsplit.report.tables import csv as table_csv
+from wallsplit.text import visible
+
+WHY = (
+    *("host_parts", "idle_causes", "causes", "idle_gap_classes", "idle_gaps"),
+    *("steps", "phases_of_run", "sm", "launch", "sync", "copies", "comm", "rank_skew", "diagnosis"),
+    *("memory_use", "range_threads"),
+)
+"""What explains the ledgers, where it is known."""
 
 
 def rows(content: bytes) -> list[dict[str, str]]:
@@ -22,7 +31,8 @@ def rows(content: bytes) -> list[dict[str, str]]:
 def test_every_table_that_can_be_had_is_a_file(make: Callable[[], Analysis], table_format: TableFormat) -> None:
     one = make()
     had = [name for name, frame in one.tables.items() if frame is not None]
-    names = [f"run.{name}.{table_format}" for name in ("ledgers", "api_exposure", *had)]
+    why = WHY if one.explained else ()
+    names = [f"run.{name}.{table_format}" for name in ("ledgers", "api_exposure", *why, *had)]
     assert [file.name for file in files(one, "run", table_format)] == names
 
 
@@ -40,9 +50,49 @@ def test_a_cell_starts_no_formula_in_a_spreadsheet() -> None:
                 assert number or not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
-def test_guarded_names_are_otherwise_whole() -> None:
+def cell(text: str) -> str:
+    """Return what a text becomes in a CSV file, quotes included, beside one with a semicolon."""
+    content = table_csv("t.csv", pl.DataFrame({"text": [text, ";"]})).content.decode()
+    return content.removeprefix("text\n").removesuffix('\n";"\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("  =1+1", "'  =1+1"),
+        ("\u3000\u00a0@SUM(A1)", "'\u3000\u00a0@SUM(A1)"),
+        ("＝1+1", "'＝1+1"),
+        ("－2", "'－2"),
+        ("﹢2", "'﹢2"),
+        ("a;=1+1", "a;'=1+1"),
+        ("a; +1;-1", "a;' +1;'-1"),
+        ("\t=1+1", r"\x09=1+1"),
+        ("\n=1", r"\x0a=1"),
+        ("\0=1", r"\x00=1"),
+        ("\u200b=1", r"\u200b=1"),
+        ("a=1-2@b", "a=1-2@b"),
+        ("a;b", "a;b"),
+    ],
+)
+def test_no_text_starts_a_formula_in_a_spreadsheet_whatever_stands_before_it(text: str, written: str) -> None:
+    assert cell(text) == f'"{written}"'
+
+
+@pytest.mark.parametrize("hidden", ["\x1b", "\r\n", "\x9b", "\u202e", "\u200d", "\u00ad", "\ufeff", "\U000e0041"])
+def test_what_cannot_be_seen_is_written_out(hidden: str) -> None:
+    assert cell(f"a{hidden}b") == f'"{visible(f"a{hidden}b")}"'
+    assert hidden not in cell(f"a{hidden}b")
+
+
+def test_texts_are_quoted_where_they_need_be() -> None:
+    content = table_csv("t.csv", pl.DataFrame({"text": ["a", "b c"], "n": [1, 2]})).content
+    assert content == b"text,n\na,1\nb c,2\n"
+
+
+def test_guarded_names_are_otherwise_whole_and_visible() -> None:
     content = next(file.content for file in files(hostile(), "run", "csv") if "kernel_summary" in file.name)
-    expected = [f"'{name}" if name[0] in "=+-@" else name for name in HOSTILE]
+    expected = [visible(f"'{name}" if name[0] in "=+-@" else name) for name in HOSTILE]
     assert [row["name"] for row in rows(content)] == expected
 
 

@@ -34,7 +34,7 @@ def _able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("make", ALL)
-@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("width", [40, 60, 80])
 def test_no_line_is_longer_than_the_terminal(make: Callable[[], Analysis], width: int) -> None:
     assert max(map(cell_len, printed(make(), width=width).splitlines())) <= width
 

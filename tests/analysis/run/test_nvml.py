@@ -1,9 +1,20 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wallsplit.errors import ManifestError
-from wallsplit.run.nvml import COLUMNS, NvmlSample, energy_joules, from_csv, mean_gpu_ratio, summary, to_csv
+from wallsplit.run.nvml import (
+    COLUMNS,
+    MOST,
+    NvmlSample,
+    energies_joules,
+    energy_joules,
+    from_csv,
+    mean_gpu_ratio,
+    summary,
+    to_csv,
+)
 
 SECOND = 10**9
 
@@ -17,8 +28,8 @@ def test_samples_are_written_with_a_header_and_empty_cells_for_the_unknown() -> 
     assert to_csv(samples) == f"{','.join(COLUMNS)}\n5,0,90,10,1073741824,250000\n6,1,,,,\n"
 
 
-integers = st.integers(0, 2**63)
-samples = st.builds(NvmlSample, integers, integers, *([st.none() | integers] * 4))
+utc_ns, device, *measured = (st.integers(0, most) for most in MOST.values())
+samples = st.builds(NvmlSample, utc_ns, device, *(st.none() | each for each in measured))
 
 
 @given(st.lists(samples))
@@ -33,6 +44,21 @@ HEADER = ",".join(COLUMNS) + "\n"
 def test_a_file_of_another_kind_is_refused(text: str) -> None:
     with pytest.raises(ManifestError, match="no NVML samples"):
         from_csv(text)
+
+
+@pytest.mark.parametrize("cell", ["-1", "101", "1" + "0" * 4_000, "１２", " 7", "1_0", "1e1", "nan", "+5"])
+def test_a_percentage_that_is_none_is_refused_in_one_short_line(cell: str) -> None:
+    with pytest.raises(ManifestError, match=r"gpu_percent is '.*, not a whole number from 0 to 100\)") as error:
+        from_csv(f"{HEADER}5,0,{cell},1,1,1\n")
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "row", ["-5,0,,,,", "5,-1,,,,", "5,0,,-1,,", "5,0,,,-1,", "5,0,,,,-3", f"{2**63},0,,,,", "5,0,,,,1000000001"]
+)
+def test_values_that_no_gpu_tells_are_refused(row: str) -> None:
+    with pytest.raises(ManifestError, match="not a whole number from 0 to"):
+        from_csv(f"{HEADER}{row}\n")
 
 
 def test_constant_power_over_ten_seconds_is_power_times_time() -> None:
@@ -61,6 +87,31 @@ def test_the_energies_of_two_gpus_add_up() -> None:
 @pytest.mark.parametrize(("start", "end"), [(-1, SECOND), (0, SECOND + 1), (5, 5)])
 def test_a_window_the_samples_do_not_span_has_no_energy(start: int, end: int) -> None:
     assert energy_joules([power(0, 100_000), power(SECOND, 100_000)], start, end) is None
+
+
+readings = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 900)), min_size=2, max_size=9, unique_by=lambda x: x[0]
+)
+
+
+@given(readings, st.integers(0, 20), st.integers(0, 20))
+def test_energy_is_the_area_under_the_readings(points: list[tuple[int, int]], start: int, end: int) -> None:
+    curve = sorted(points)
+    found = energy_joules(
+        [power(second * SECOND, watts * 1_000) for second, watts in curve], start * SECOND, end * SECOND
+    )
+    if not curve[0][0] <= start < end <= curve[-1][0]:
+        assert found is None
+        return
+    times, watts = zip(*curve, strict=True)
+    fine = np.arange(start, end + 0.25, 0.5)  # every reading is at a whole second: the rule is exact between them
+    assert found == pytest.approx(np.trapezoid(np.interp(fine, times, watts), fine))
+
+
+def test_many_windows_have_the_energies_that_each_has_alone() -> None:
+    samples = [power(t * SECOND, (t * 7919) % 300_000) for t in range(50)]
+    windows = [(t * SECOND + 3, (t + 5) * SECOND + 7) for t in range(-2, 50)]
+    assert energies_joules(samples, windows) == [energy_joules(samples, *window) for window in windows]
 
 
 def test_a_gpu_that_does_not_tell_its_power_has_no_energy() -> None:

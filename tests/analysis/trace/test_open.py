@@ -289,6 +289,28 @@ def test_whole_numbers_are_read_whatever_their_columns_declare(tmp_path: Path, d
     assert kernels.select("start", "end", "correlation_id", "pid").rows() == [(6, 9, 1, 1)]
 
 
+def rewritten(path: Path, declared: str, start: int) -> Path:
+    """Return a trace whose kernels have one start, in a column declared so."""
+    table = "CUPTI_ACTIVITY_KIND_KERNEL"
+    columns = f"(start {declared}, end {declared})"
+    rows = f"INSERT INTO {table} VALUES ({start}, {start + 1})"
+    return sql(a_trace(path), f"DROP TABLE {table}", f"CREATE TABLE {table} {columns}", rows)
+
+
+@pytest.mark.parametrize("declared", ["NUMERIC", "DECIMAL(20, 0)", "DATE", "TEXT", "INTEGER", ""])
+@pytest.mark.parametrize("start", [2**53 + 1, -(2**53) - 1, 1_760_000_000_123_456_789])
+def test_whole_numbers_beyond_the_reach_of_reals_are_exact(tmp_path: Path, declared: str, start: int) -> None:
+    path = rewritten(tmp_path / "t.sqlite", declared, start)
+    assert Trace.open(path).scan("CUPTI_ACTIVITY_KIND_KERNEL", ["start"]).collect()["start"].to_list() == [start]
+
+
+@pytest.mark.parametrize(("declared", "start"), [("REAL", 2**53 + 2), ("DOUBLE", -(2**60))])
+def test_reals_that_may_have_been_rounded_are_refused(tmp_path: Path, declared: str, start: int) -> None:
+    path = rewritten(tmp_path / "t.sqlite", declared, start)
+    with pytest.raises(TraceError, match=r"holds reals beyond 2\^53, which may have been rounded; export"):
+        load(Trace.open(path))
+
+
 @pytest.mark.parametrize("value", ["6.5", "'six'"])
 def test_what_is_no_whole_number_is_named_with_its_column(tmp_path: Path, value: str) -> None:
     path = sql(

@@ -1,7 +1,7 @@
 """What the numbers can and cannot say."""
 
 from wallsplit.analysis import Analysis
-from wallsplit.note import Note
+from wallsplit.note import LEVELS, Note
 from wallsplit.report.document import Paragraph, Remarks, Section
 
 BANNER = "Reconstructed trace: written from published figures and the assumptions its report lists, not recorded."
@@ -37,5 +37,4 @@ def all_notes(analysis: Analysis) -> tuple[Note, ...]:
 
 
 def _gravest_first(analysis: Analysis) -> tuple[Note, ...]:
-    levels = ("error", "warning", "info")
-    return tuple(sorted(analysis.notes, key=lambda note: levels.index(note.level)))
+    return tuple(sorted(analysis.notes, key=lambda note: LEVELS.index(note.level)))

@@ -6,6 +6,8 @@ Shares carry six digits, which is more than any of them deserves.
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wallsplit.run.decoding import decode
+
 
 @dataclass(frozen=True)
 class CpuSampling:
@@ -153,6 +155,22 @@ class HostSamples:
 def to_value(samples: HostSamples) -> dict[str, Any]:
     """Return the document's form of it: docs/report.schema.json, ledgers[].host_samples."""
     return asdict(samples, dict_factory=_object)
+
+
+def from_value(value: object) -> HostSamples:
+    """Return what `to_value` made the document's form of.
+
+    Raises:
+        DecodeError: it is not of that form.
+    """
+    samples: HostSamples = decode(HostSamples, _renamed(value), "host_samples")
+    return samples
+
+
+def _renamed(value: object) -> object:
+    if isinstance(value, dict):
+        return {"sample_class" if key == "class" else key: _renamed(item) for key, item in value.items()}
+    return [_renamed(item) for item in value] if isinstance(value, list) else value
 
 
 _LEFT_OUT = frozenset({"wall", "arithmetic", "scheduling", "meanwhile", "on_cpu_ns"})

@@ -1,0 +1,106 @@
+"""How did the run go, from start to end? The ledger in a few hundred equal stretches, and what ran beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wallsplit.accounts import ACCOUNTS, HOST
+from wallsplit.intervals import Times
+from wallsplit.ledger.activity import Activity
+from wallsplit.ledger.host_parts import NAMES, codes
+from wallsplit.ledger.ledger import Window
+from wallsplit.ledger.pieces import Pieces
+from wallsplit.ledger.timeline import booked
+from wallsplit.model import Model
+from wallsplit.why.steps import Steps
+from wallsplit.why.steps.ranges import OwnRanges, own_ranges
+
+STRETCHES = 300
+"""As many as an eye can tell apart on a page."""
+LANES = 3
+_APART = 1 / 400
+"""Of the window: ranges shorter than this are shown together with their neighbours."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A stretch of time with a name: one range or step, or several too short to be shown each."""
+
+    name: str
+    """Of the first."""
+    count: int
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Where the time of one ledger went, stretch by stretch of its window."""
+
+    bounds: Times
+    """Ascending; stretch i is [bounds[i], bounds[i + 1])."""
+    labels: tuple[str, ...]
+    """Accounts; without any CUDA row, parts of `host`."""
+    ns: npt.NDArray[np.int64]
+    """A row per stretch, a column per label; a row sums to its stretch."""
+    lanes: tuple[tuple[Beside, ...], ...]
+    """NVTX ranges of a thread that drives, the outermost first; without any, the steps. Ascending and disjoint each."""
+
+
+def course(model: Model, activity: Activity, cut: Pieces, window: Window, found: Steps) -> Course:
+    """Return the course of an activity in a window; `cut` are the window's pieces, `found` its steps."""
+    bounds = np.unique(np.linspace(window.start_ns, window.end_ns, STRETCHES + 1).round().astype(np.int64))
+    bounds[0], bounds[-1] = window.start_ns, window.end_ns
+    labels = ACCOUNTS if activity.rows is not None else NAMES
+    held = cut.account if activity.rows is not None else codes(cut)
+    outside = ACCOUNTS.index(HOST) if activity.rows is not None else NAMES.index("host.run")
+    ns = booked(cut.times, held, len(labels) + 1, bounds, outside=outside)[:, : len(labels)]
+    lanes = tuple(_lanes(model, activity, window)) or tuple(_steps(found, window))
+    return Course(bounds, labels, ns, lanes)
+
+
+def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[Beside, ...]]:
+    ranges = own_ranges(model, activity.pid).on(activity.driving)
+    ranges = ranges.of(np.flatnonzero((ranges.end > window.start_ns) & (ranges.start < window.end_ns)))
+    if not len(ranges):
+        return
+    ranges = ranges.on(_busiest(ranges))
+    ranges = ranges.of(np.lexsort((-ranges.end, ranges.start)))
+    for _ in range(LANES):
+        if not len(ranges):
+            return
+        latest = np.maximum.accumulate(ranges.end)
+        outer = np.append(True, ranges.start[1:] >= latest[:-1])
+        shown = ranges.of(np.flatnonzero(outer))
+        start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
+        texts = shown.text
+        yield tuple(
+            Beside(model.names[int(texts[first])], count, a, b) for first, count, a, b in _together(start, end, window)
+        )
+        ranges = ranges.of(np.flatnonzero(~outer))
+
+
+def _busiest(ranges: OwnRanges) -> npt.NDArray[np.int64]:
+    """Return the thread that is longest in ranges."""
+    threads, of = np.unique(ranges.thread, return_inverse=True)
+    inside = np.bincount(of, weights=(ranges.end - ranges.start).astype(float))
+    return threads[[int(np.argmax(inside))]]
+
+
+def _steps(found: Steps, window: Window) -> Iterator[tuple[Beside, ...]]:
+    if found.count:
+        start, end = (found.rows[column].to_numpy() for column in ("start", "end"))
+        yield tuple(Beside(f"step {first + 1:,}", count, a, b) for first, count, a, b in _together(start, end, window))
+
+
+def _together(start: Times, end: Times, window: Window) -> Iterator[tuple[int, int, int, int]]:
+    """Give first row, number of rows, start and end of what is shown as one: alone, or short ones side by side."""
+    least = max(1, int(window.wall_ns * _APART))
+    short = end - start < least
+    follows = np.append(False, short[1:] & short[:-1] & (start[1:] - end[:-1] < least))
+    first = np.flatnonzero(~follows)
+    last = np.append(first[1:], len(start)) - 1
+    for a, b in zip(first.tolist(), last.tolist(), strict=True):
+        yield a, b - a + 1, int(start[a]), int(end[b])

@@ -1,0 +1,237 @@
+"""What to do: at most three rows, each with what it can win at most, and the figure it rests on.
+
+"Leave it alone" is an answer, and where the evidence is too short the row says so. What matters in a longer run comes
+first; what is paid once comes after it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from wallsplit import units
+from wallsplit.analysis import Analysis
+from wallsplit.diagnosis.diagnosis import Finding
+from wallsplit.diagnosis.remedies import remedy
+from wallsplit.diagnosis.rules import FEW_BUSY_SHARE, FIRST
+from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
+from wallsplit.text import shorten
+from wallsplit.words.amounts import counted, duration, per_cent
+from wallsplit.words.clauses import clause, failed_calls, sleeping_in
+from wallsplit.words.speakers import Speaker, speakers, worst
+
+MOST = 3
+_WORTH_NS_SHARE = 0.05
+"""Of the window: what is paid once is worth a row from here on."""
+_FEW_STEPS = 10
+"""With fewer steady steps, record more before deciding."""
+_FP32_GEMM = re.compile(r"(?<![a-z0-9])sgemm", re.IGNORECASE)
+"""What cuBLAS and CUTLASS call matrix products of 32-bit floats; those on tensor cores are called otherwise."""
+_FP32_SHARE = 0.20
+_TF32_SINCE = 8
+"""Compute capability; NVIDIA Ampere architecture whitepaper (2020), TF32 tensor cores."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to do."""
+
+    at_most: str
+    """What it can win, with what that is a share of; a dash where nothing can be said."""
+    do: str
+    because: str
+    section: str | None = None
+    """The section of the report that has the evidence."""
+
+
+def advice(analysis: Analysis) -> tuple[Advice, ...]:
+    """Return what to do about what the analysis found, at most MOST rows; none for many windows."""
+    if analysis.window is None or not analysis.ledgers:
+        trace = "the trace has no CUDA calls, NVTX ranges or calls into the operating system"
+        return (Advice("–", "record anew with nsys profile -t cuda,nvtx,osrt", trace),)
+    every = speakers(analysis)
+    if not every:
+        return ()
+    one = _spoken_to(every)
+    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(one))]
+    if len(every) > 1 and one.ledger.gpu is not None and rows:
+        first = rows[0]
+        rows[0] = Advice(first.at_most, first.do, f"GPU {one.ledger.gpu}: {first.because}", first.section)
+    return tuple(rows[:MOST])
+
+
+def _spoken_to(every: tuple[Speaker, ...]) -> Speaker:
+    """Return the speaker with the most to win; where no GPU does anything yet, one that says so."""
+    idle = [one for one in every if one.finding("few_operations")]
+    return idle[0] if idle and all((one.ledger.busy_ratio or 0.0) < FEW_BUSY_SHARE for one in every) else worst(every)
+
+
+def _without_gpu(one: Speaker) -> Iterator[Advice]:
+    diagnosis = one.diagnosis
+    if diagnosis.failed:
+        failed = diagnosis.failed
+        do = "free or need less memory" if failed.code == OUT_OF_MEMORY else "fix the failing call first"
+        why = f"{counted(failed.count, 'call')} of {failed.call} failed: {in_words(failed.code)}{_held(one)}"
+        yield Advice("–", do, why, "notes")
+    elif diagnosis.primary == "abstain":
+        yield Advice(
+            "–",
+            "record on Linux (not WSL) or with a newer profiler; what the host did is below",
+            "launches without a row of GPU work: idle and busy cannot be told apart",
+            "notes",
+        )
+    else:
+        yield Advice("–", remedy(diagnosis.primary, None), _host(one), "ledger")
+
+
+def _host(one: Speaker) -> str:
+    """Return what the host did, by its largest parts."""
+    wall = one.ledger.wall_ns
+    parts = sorted((one.ledger.host_parts or {}).items(), key=lambda part: -part[1])[:3]
+    shares = [f"{name.removeprefix('host.')} {per_cent(ns / wall)}" for name, ns in parts if ns >= 0.001 * wall]
+    call = sleeping_in(one)
+    inside = f"; most OS time in {shorten(call, 60)}" if call else ""
+    return f"{duration(wall)} without GPU work: {', '.join(shares)}{inside}" if shares else f"{duration(wall)} recorded"
+
+
+def _held(one: Speaker) -> str:
+    use = one.why.memory_use
+    return f"; at most {units.size(use.peak_bytes)} were held" if use else ""
+
+
+def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
+    diagnosis = one.diagnosis
+    failed = one.finding("failed_calls")
+    if failed:
+        yield Advice("–", remedy("failed_calls", diagnosis.framework), failed_calls(one, failed), "notes")
+    if diagnosis.primary == "abstain":
+        yield Advice("–", remedy("abstain", diagnosis.framework), diagnosis.evidence or "", "notes")
+        return
+    few, unseen = one.finding("few_operations"), one.finding("unseen_wait")
+    if unseen:
+        share = f"{per_cent(unseen.share_ratio)} of the recording"
+        yield Advice(share, remedy("unseen_wait", None), clause(one, unseen), "ledger")
+    if few:
+        yield Advice("–", remedy("few_operations", None), clause(one, few), "ledger")
+    elif one.graph_share >= 0.5:
+        yield _inside_graphs(one)
+    else:
+        rows = [*_in_scope(analysis, one)], [*_once(one)]
+        start_up_first = diagnosis.primary == "startup" and diagnosis.in_scope in ("gpu_bound", "mixed")
+        yield from (*rows[1], *rows[0]) if start_up_first else _with_room(*rows)
+        return
+    yield from _once(one)
+
+
+def _with_room(in_scope: list[Advice], once: list[Advice]) -> list[Advice]:
+    """Return both, so that what is paid once keeps its row."""
+    return [*in_scope[: MOST - len(once)], *once]
+
+
+def _in_scope(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
+    """Yield what matters in a longer run, the most to win first."""
+    found = [f for f in one.diagnosis.findings if f.cause not in (*FIRST, "profiler", "mixed", "gpu_bound")]
+    in_scope = [f for f in found if f.cause == one.diagnosis.in_scope]
+    for finding in [*in_scope, *(f for f in found if f not in in_scope)]:
+        do = remedy(finding.cause, one.diagnosis.framework)
+        yield Advice(_at_most(one, finding), do, clause(one, finding), _SECTIONS.get(finding.cause, "ledger"))
+    if found:
+        return
+    kernels = [*_fp32(analysis, one)]
+    bound = one.finding("gpu_bound") or one.finding("mixed") or Finding("gpu_bound", one.share("work"), 0, 0.0)
+    rest = 1 - one.share("work")
+    alone = "leave launches and loading alone" if bound.cause == "gpu_bound" else "no single cause is worth a change"
+    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, clause(one, bound), "ledger")
+    yield from (*kernels, overhead)
+    if not kernels and bound.cause == "gpu_bound":
+        yield Advice("inside the kernels", _tune(one), _longest_kernel(analysis), "kernel_summary")
+
+
+def _at_most(one: Speaker, finding: Finding) -> str:
+    if one.is_steady:
+        return f"{per_cent(finding.share_ratio)} of a step"
+    return f"{per_cent(finding.prize_upper_ratio)} of the recording"
+
+
+def _scope(one: Speaker) -> str:
+    return "the steady part" if one.is_steady else "the time on the GPU"
+
+
+def _tune(one: Speaker) -> str:
+    return remedy("gpu_bound", one.diagnosis.framework).removeprefix("nothing to win outside the kernels: ")
+
+
+def _inside_graphs(one: Speaker) -> Advice:
+    kinds = one.why.steps.kinds if one.is_steady else None
+    replays = f"{counted(kinds[0].count, 'graph replay')} of {duration(kinds[0].med_ns)}" if kinds else "graph replays"
+    return Advice(
+        f"{per_cent(1 - (one.ledger.busy_ratio or 0.0))} outside the GPU",
+        "nothing to win outside the GPU; record with --cuda-graph-trace=node to see inside the graphs",
+        f"{replays} were recorded as a whole",
+        "graph_replays",
+    )
+
+
+def _fp32(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
+    """Yield the row on matrix products of 32-bit floats, where these take much of the kernel time."""
+    kernels = analysis.tables.get("kernel_summary")
+    if kernels is None or kernels.is_empty():
+        return
+    products = kernels.filter(pl.Series([bool(_FP32_GEMM.search(name)) for name in kernels["name"]]))
+    if not _has_tf32(analysis, one):
+        return
+    whole, part, count = (
+        int(total) for total in (kernels["total_ns"].sum(), products["total_ns"].sum(), products["count"].sum())
+    )
+    if part < _FP32_SHARE * whole:
+        return
+    run = 'torch.set_float32_matmul_precision("high")' if one.diagnosis.framework == "pytorch" else "TF32 or bf16"
+    yield Advice(
+        f"{per_cent(part / whole)} of kernel time",
+        f"run the fp32 matrix products on tensor cores: {run}",
+        f"kernels named sgemm: {duration(part)} of {duration(whole)} in {count:,} launches; these use no tensor cores",
+        "kernel_summary",
+    )
+
+
+def _has_tf32(analysis: Analysis, one: Speaker) -> bool:
+    """Return whether the GPU is known to multiply 32-bit floats on tensor cores: from compute capability 8.0 on."""
+    known = analysis.gpus.filter(pl.col("gpu") == one.ledger.gpu)["compute_capability"].drop_nulls().to_list()
+    return bool(known) and int(str(known[0]).split(".")[0]) >= _TF32_SINCE
+
+
+def _longest_kernel(analysis: Analysis) -> str:
+    kernels = analysis.tables.get("kernel_summary")
+    if kernels is None or kernels.is_empty():
+        return "the GPU is busy"
+    label, total, share = kernels.select("label", "total_ns", "share_ratio").row(0)
+    return f"{label} takes {duration(total)}, {per_cent(share)} of kernel time"
+
+
+def _once(one: Speaker) -> Iterator[Advice]:
+    """Yield the row on what is paid once, where that is no small part of the recording."""
+    scope, causes = one.diagnosis.scope, one.diagnosis.causes
+    finding = one.finding("startup")
+    if scope is None or causes is None:
+        return
+    outside = {cause: ns - scope.causes[cause] for cause, ns in causes.items() if cause != "work"}
+    total = finding.prize_upper_ns if finding else sum(outside.values())
+    if total < _WORTH_NS_SHARE * one.ledger.wall_ns:
+        return
+    known = finding or Finding("startup", 0.0, total, 0.0, parts={k: v for k, v in outside.items() if v})
+    kinds = one.why.steps.kinds if one.is_steady else None
+    few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
+    do = remedy("startup", one.diagnosis.framework)
+    do = f"record more steps before deciding; {do}" if few else do
+    yield Advice(f"{duration(total)}, once", do, clause(one, known), "ledger")
+
+
+_SECTIONS = {
+    "launch": "launches",
+    "transfer": "memory_time_summary",
+    "comm": "ledger",
+    "small_grids": "kernel_summary",
+    "data": "nvtx_summary",
+}
+"""Where the evidence of a finding is shown, if not in the ledger."""

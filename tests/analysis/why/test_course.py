@@ -1,0 +1,85 @@
+"""The course of a run: the ledger stretch by stretch, and the ranges beside it."""
+
+import numpy as np
+import pytest
+
+from builders import TraceBuilder
+from shared_traces import CASES, TRACES, needs_shared_traces
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.analysis import Analysis
+from wallsplit.pipeline import analyze
+from wallsplit.why.course import LANES, STRETCHES, Course
+
+
+def course_of(analysis: Analysis) -> Course:
+    assert analysis.explained
+    found = analysis.explained.ledgers[0].course
+    assert found
+    return found
+
+
+def names(found: Course) -> list[list[str]]:
+    return [[beside.name for beside in lane] for lane in found.lanes]
+
+
+@needs_shared_traces
+@pytest.mark.parametrize("name", [*TRACES, *CASES])
+def test_the_stretches_sum_to_the_ledger(name: str) -> None:
+    analysis = analyze({**TRACES, **CASES}[name])
+    assert analysis.explained
+    for ledger, why in zip(analysis.ledgers, analysis.explained.ledgers, strict=True):
+        assert why.course
+        assert (why.course.ns.sum(axis=1) == np.diff(why.course.bounds)).all()
+        totals = dict(zip(why.course.labels, why.course.ns.sum(axis=0).tolist(), strict=True))
+        whole = ledger.accounts if why.course.labels == ACCOUNTS else ledger.host_parts
+        assert whole
+        assert {key: value for key, value in totals.items() if value} == {k: v for k, v in whole.items() if v}
+
+
+def test_a_stretch_is_a_three_hundredth_and_the_first_begins_with_the_window(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 1_000, 1_010, corr=1).kernel(1_500, 4_000, corr=1)
+    found = course_of(analyze(build.write()))
+    assert (found.bounds[0], found.bounds[-1], len(found.ns)) == (1_000, 4_000, STRETCHES)
+    assert found.ns[0].tolist() == [10 * (account == "cuda.launch") for account in ACCOUNTS]
+    assert found.ns[-1].tolist() == [10 * (account == "gpu.kernel") for account in ACCOUNTS]
+
+
+def test_a_window_of_few_nanoseconds_has_as_many_stretches(build: TraceBuilder) -> None:
+    found = course_of(analyze(build.api("cudaLaunchKernel", 0, 3, corr=1).kernel(3, 7, corr=1).write()))
+    assert len(found.ns) == 7
+
+
+def test_ranges_lie_in_lanes_by_their_nesting(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 1_000, corr=1)
+    for text, start, end in (("train", 0, 1_000), ("step 1", 0, 500), ("forward", 0, 200), ("op", 0, 100)):
+        build.range(text, start, end)
+    build.range("step 2", 500, 1_000)
+    found = course_of(analyze(build.write()))
+    assert names(found) == [["train"], ["step 1", "step 2"], ["forward"]]
+    assert len(found.lanes) == LANES
+
+
+def test_short_ranges_side_by_side_are_shown_as_one(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 100_000, corr=1)
+    for i in range(1_000):
+        build.range(f"step {i}", 100 * i, 100 * i + 90)
+    (lane,) = course_of(analyze(build.write())).lanes
+    assert [(beside.name, beside.count) for beside in lane] == [("step 0", 1_000)]
+
+
+def test_steps_stand_in_for_ranges(build: TraceBuilder) -> None:
+    for i in range(20):
+        for j in range(3):
+            at = 1_000 * i + 100 * j
+            build.api("cudaLaunchKernel", at, at + 10, corr=3 * i + j + 1)
+            build.kernel(at + 20, at + 90, corr=3 * i + j + 1, name=f"k{j}")
+        build.api("cudaDeviceSynchronize", 1_000 * i + 400, 1_000 * i + 500)
+    found = course_of(analyze(build.write()))
+    assert names(found)[0][:2] == ["step 1", "step 2"]
+
+
+def test_without_cuda_the_stretches_are_parts_of_host(build: TraceBuilder) -> None:
+    build.range("forward", 0, 600).range("backward", 600, 1_000)
+    found = course_of(analyze(build.write()))
+    totals = {label: ns for label, ns in zip(found.labels, found.ns.sum(axis=0).tolist(), strict=True) if ns}
+    assert totals == {"host.forward": 600, "host.backward": 400}

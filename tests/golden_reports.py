@@ -1,0 +1,48 @@
+"""What every renderer makes of a usual and of an incomplete analysis, kept as files that `make goldens` writes anew."""
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from analyses import incomplete, usual
+from wallsplit.analysis import Analysis
+from wallsplit.report.build import report
+from wallsplit.report.html import html
+from wallsplit.report.json import document, text
+from wallsplit.report.markdown import markdown
+from wallsplit.report.terminal import terminal
+
+FOLDER = Path(__file__).resolve().parent / "goldens"
+
+
+def in_terminal(analysis: Analysis) -> str:
+    """Return what is printed on a terminal of 80 columns that knows colours and UTF-8."""
+    console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=True)
+    console.print(terminal(report(analysis), console))
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+RENDERERS: dict[str, Callable[[Analysis], str]] = {
+    "txt": in_terminal,
+    "md": lambda analysis: markdown(report(analysis), "run"),
+    "html": lambda analysis: html(report(analysis)),
+    "json": lambda analysis: text(document([analysis])),
+}
+"""By the suffix of their files."""
+ANALYSES: dict[str, Callable[[], Analysis]] = {"usual": usual, "incomplete": incomplete}
+
+
+def main() -> None:
+    """Write every golden."""
+    os.environ["TERM"] = "xterm"
+    for name, make in ANALYSES.items():
+        for suffix, render in RENDERERS.items():
+            (FOLDER / f"{name}.{suffix}").write_text(render(make()), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
