@@ -55,9 +55,11 @@ def _table(numbers: npt.NDArray[Any]) -> tuple[int, npt.NDArray[Any], npt.NDArra
 
 
 def _values(numbers: npt.NDArray[Number], least: int, occurs: npt.NDArray[np.bool_]) -> npt.NDArray[Number]:
-    return np.flatnonzero(occurs).astype(numbers.dtype) + numbers.dtype.type(least)
+    values: npt.NDArray[Number] = np.flatnonzero(occurs).astype(numbers.dtype) + numbers.dtype.type(least)
+    return values
 
 
 def _distinct_sorted(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    values: npt.NDArray[Number] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return values

@@ -1,10 +1,11 @@
-"""The ranges with GPU operations, what these are, and which of the ranges lie inside which: in one sweep where it can.
+"""The ranges with GPU operations, what these are, and which of the ranges lie inside which: in one sweep if possible.
 
-Push/pop ranges nest, so that a stack per thread tells all of it at once: the compiled core has that sweep. Threads whose
-ranges cross, and everything without a compiled core, are projected and then nested by searches over whole arrays.
+Push/pop ranges nest, so that a stack per thread tells all of it at once: the compiled core has that sweep. Threads
+whose ranges cross, and everything without a compiled core, are projected and nested by searches over whole arrays.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,14 @@ from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.slices import Ints
 from wallsplit.ranks import ranked
 
-Codes = npt.NDArray[np.integer]
+Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
 class Nested:
     """Ranges with GPU operations, one entry each, in no order."""
 
-    rows: Ints
+    rows: Codes
     first: Ints
     """When their operations begin on the GPU, in ns."""
     last: Ints
@@ -52,8 +53,8 @@ def nested(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
     )
     if found is None:
         return searched(calls, ranges, outer_first)
-    *swept, crossing = found
-    result = Nested(*swept)
+    crossing = found.crossing
+    result = Nested(found.rows, found.first, found.last, found.operations, found.level, found.children)
     if not crossing.any():
         return result
     crosses = np.append(crossing, False)  # the last for ranges on no thread with calls

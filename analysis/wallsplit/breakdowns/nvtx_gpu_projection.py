@@ -8,7 +8,7 @@ from wallsplit.breakdowns.nested import nested
 from wallsplit.breakdowns.projection import Calls, Ranges
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named, names_and_styles
 from wallsplit.breakdowns.slices import Ints
-from wallsplit.breakdowns.statistics import DURATION, check_sum, overlapping, summarise_groups
+from wallsplit.breakdowns.statistics import check_sum, overlapping, summarise_groups
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.timeline import summed
 from wallsplit.model.correlation import Numbers
@@ -23,15 +23,22 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     start to the last end among them, idle time included. Level and children look at all such ranges of the thread,
     push/pop and start/end alike (as nsys does), inside the window or not.
     """
-    instances = overlapping(projected_ranges(model), window)
-    group, size = instances["name_and_style"].to_numpy(), names_and_styles(model.names)
-    summary = summarise_groups(group, instances["projected"].to_numpy(), size, "projected", "ns")
-    length = instances.select(DURATION).to_series()
-    check_sum(length, "ns")
+    nvtx = model.nvtx
+    name_and_style = nvtx.select(NAME_AND_STYLE).to_series().to_numpy()
+    ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
+    found = nested(calls_with_operations(model), ranges, name_and_style)
+    if window is not None:
+        times = nvtx.select("start", "end")[found.rows].with_row_index("place")
+        found = found.of(overlapping(times, window)["place"].to_numpy())
+    group, size = name_and_style[found.rows], names_and_styles(model.names)
+    projected = found.last - found.first
+    summary = summarise_groups(group, projected, size, "projected", "ns")
+    del projected
+    length = ranges.end[found.rows] - ranges.start[found.rows]
+    check_sum(pl.Series(length), "ns")
     some, count = summary["group"].to_numpy(), summary["count"].to_numpy()
-    operations, level, children, total = (
-        summed(group, column.to_numpy(), size)[some]
-        for column in (*(instances[name] for name in ("operations", "level", "children")), length)
+    total, operations, level, children = (
+        summed(group, column, size)[some] for column in (length, found.operations, found.level, found.children)
     )
     summary = summary.rename({"group": "name_and_style"}).with_columns(
         gpu_op_count=operations,
@@ -41,24 +48,6 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
         child_avg=children / count,
     )
     return named(summary, "projected_total_ns", model.names)
-
-
-def projected_ranges(model: Model) -> pl.DataFrame:
-    """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
-    outer_first = model.nvtx.select(NAME_AND_STYLE.alias("name_and_style")).to_series()
-    ranges = Ranges(*(model.nvtx[name].to_numpy() for name in ("thread", "start", "end")))
-    found = nested(calls_with_operations(model), ranges, outer_first.to_numpy())
-    return pl.DataFrame(
-        {
-            "start": ranges.start[found.rows],
-            "end": ranges.end[found.rows],
-            "name_and_style": outer_first.to_numpy()[found.rows],
-            "projected": found.last - found.first,
-            "operations": found.operations,
-            "level": found.level,
-            "children": found.children,
-        }
-    )
 
 
 def calls_with_operations(model: Model) -> Calls:

@@ -145,8 +145,8 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
     give a row of zeros.
     """
     if len(bounds) <= _FEW_BOUNDS:
-        rows = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
-        return np.array(rows, np.int64).reshape(-1, size)
+        each = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
+        return np.array(each, np.int64).reshape(-1, size)
     table = np.zeros((len(bounds) - 1, size), np.int64)
     low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist()
     for first in range(low, max(high, low + 1), _PIECES_AT_ONCE):  # so that what is made on the way stays small
@@ -201,7 +201,9 @@ def booked_in(
     return np.concatenate(rows) if rows else np.zeros((0, size), np.int64)
 
 
-def summed(groups: npt.NDArray[np.integer[Any]], lengths: Times, size: int) -> npt.NDArray[np.int64]:
+def summed(
+    groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int
+) -> npt.NDArray[np.int64]:
     """Return the sum of the lengths of each group, 0 to `size` - 1, exactly."""
     if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
         return np.bincount(groups, weights=lengths, minlength=size).astype(np.int64)

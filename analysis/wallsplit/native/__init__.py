@@ -9,6 +9,7 @@ import ctypes
 import os
 import secrets
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,7 +81,7 @@ def _all(arrays: Sequence[Array]) -> Array:
     return np.array([array.ctypes.data for array in arrays], np.uintp)
 
 
-def _plain(array: Array, dtype: type[np.generic]) -> Array:
+def _plain(array: npt.ArrayLike, dtype: type[np.generic]) -> Array:
     """Return the array as C expects it: of this type, without gaps."""
     return np.ascontiguousarray(array, dtype)
 
@@ -168,7 +169,7 @@ def _texts(reader: int, column: int) -> list[bytes]:
     offsets, stored = np.empty(count + 1, np.int64), np.empty(int(size[0]), np.uint8)
     _core.ws_texts(reader, column, offsets, stored)
     whole, ends = stored.tobytes(), offsets.tolist()
-    return [whole[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [whole[start:end] for start, end in pairwise(ends)]
 
 
 def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.NDArray[np.uint32]] | None:
@@ -227,7 +228,8 @@ def project(
         return None
     ranges = [_plain(thread, np.int32), _plain(start, np.int64), _plain(end, np.int64), _plain(order, np.int64)]
     of_calls = [_plain(calls[0], np.int32), *(_plain(column, np.int64) for column in calls[1:])]
-    found = [np.empty(len(start), np.int64) for _ in range(4)] + [np.empty(len(start), np.int32) for _ in range(2)]
+    rows, first, last, operations = (np.empty(len(start), np.int64) for _ in range(4))
+    level, children = (np.empty(len(start), np.int32) for _ in range(2))
     filled, crossing = np.zeros(1, np.int64), np.zeros(threads + 1, np.bool_)
     declined = _core.ws_project(
         *ranges,
@@ -235,17 +237,21 @@ def project(
         *of_calls,
         len(of_calls[0]),
         threads,
-        *found,
+        *(rows, first, last, operations, level, children),
         filled,
         crossing,
     )
-    return None if declined else Projected(*(column[: filled[0]] for column in found), crossing[:threads])
+    if declined:
+        return None
+    some = slice(int(filled[0]))
+    crossing = crossing[:threads]
+    return Projected(rows[some], first[some], last[some], operations[some], level[some], children[some], crossing)
 
 
 class Statistics(NamedTuple):
     """Figures of each group; all 0 of one without values."""
 
-    count: Ints
+    counts: Ints
     total: Ints
     mean: npt.NDArray[np.float64]
     median: npt.NDArray[np.float64]
@@ -259,8 +265,8 @@ def statistics(values: Ints, groups: npt.NDArray[np.uint32], size: int) -> Stati
     if _core is None:
         return None
     values, groups = _plain(values, np.int64), _plain(groups, np.uint32)
-    kinds = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.float64)
-    found = [np.empty(size, kind) for kind in kinds]
-    seed = secrets.randbits(63) + 1
-    declined = _core.ws_statistics(values, groups, len(values), size, *found, seed)
-    return None if declined else Statistics(*found)
+    counts, total, least, most = (np.empty(size, np.int64) for _ in range(4))
+    mean, median, deviation = (np.empty(size, np.float64) for _ in range(3))
+    found = Statistics(counts, total, mean, median, least, most, deviation)
+    declined = _core.ws_statistics(values, groups, len(values), size, *found, secrets.randbits(63) + 1)
+    return None if declined else found

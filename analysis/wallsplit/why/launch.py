@@ -172,8 +172,8 @@ def _launches(rows: Rows, calls: _Calls, window: Window) -> _Launches:
     first_operation = np.full(calls.size, _NEVER)
     in_turn = operations["number"].to_numpy()[::-1]  # by start: the last one written is the earliest
     first_operation[in_turn] = operations["start"].to_numpy()[::-1]
-    of_class = rows.calls.lazy().filter(pl.col("api_class") == "launch")
-    of_class = of_class.select("start", "end", "number", "booked_class", "is_driving").collect()
+    launch_calls = rows.calls.lazy().filter(pl.col("api_class") == "launch")
+    of_class = launch_calls.select("start", "end", "number", "booked_class", "is_driving").collect()
     starts = of_class["start"].to_numpy()
     if (starts[1:] <= starts[:-1]).any():
         of_class = of_class.sort("start", "end", maintain_order=True)
