@@ -168,10 +168,12 @@ def analyze(
 def _analyze_all(
     traces: Sequence[Path], one: "Callable[[Path], Outcome]", jobs: int | None, dask: str | None
 ) -> "list[Outcome]":
-    from wallsplit_scripts import cluster, many
+    from wallsplit_scripts import many
 
     with progress(len(traces)) as advance:
         if dask is not None:
+            from wallsplit_scripts import cluster
+
             return cluster.analyze_all(traces, one, dask, advance)
         return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
 
@@ -191,11 +193,13 @@ def _analyze_one(
     from wallsplit.ledger.phases import PHASES
     from wallsplit.pipeline import analyze as analysis_of
     from wallsplit.trace.identify import REPORT_SUFFIXES
-    from wallsplit_scripts.cache import cached_export
 
     try:
-        is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
-        source = cached_export(trace, nsys) if is_report else trace
+        source = trace
+        if trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file():
+            from wallsplit_scripts.cache import cached_export
+
+            source = cached_export(trace, nsys)
         return analysis_of(
             source,
             window,
@@ -220,6 +224,8 @@ def _write(
     force: bool,
 ) -> list[Path]:
     """Write what was asked for and return the pages a person opens first."""
+    if tables is None and folder is None:
+        return []
     from wallsplit.analysis import Analysis
     from wallsplit.report import files as report_files
     from wallsplit.report import tables as table_files

@@ -1,5 +1,6 @@
 """Which trace is being read, on a terminal's stderr, once that takes longer than a moment."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -11,6 +12,9 @@ QUIET_SECONDS = 1.0
 @contextmanager
 def progress(count: int) -> Iterator[Callable[[str], None]]:
     """Show how many of `count` traces are done; what is yielded is called with the name of each as it begins."""
+    if not sys.stderr.isatty():  # Rich takes a while to import
+        yield lambda _name: None
+        return
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

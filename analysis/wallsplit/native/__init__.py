@@ -71,6 +71,10 @@ _core, REASON = _loaded()
 """REASON: why there is no compiled core; empty where there is one."""
 
 
+CORE = "numpy" if _core is None else "compiled"
+"""What does the work: the compiled core, or NumPy alone."""
+
+
 def is_compiled() -> bool:
     """Return whether there is a compiled core."""
     return _core is not None

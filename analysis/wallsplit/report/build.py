@@ -7,8 +7,8 @@ from wallsplit.figures import FIGURES
 from wallsplit.figures.drawing import HEADLINE, Figure
 from wallsplit.report.document import Report, Section
 from wallsplit.report.sections import SECTIONS
-from wallsplit.report.sections.remarks import BANNER
 from wallsplit.text import file_name
+from wallsplit.words.all_notes import BANNER
 
 TOP = 20
 """Rows of a long table that people read unless they ask for more."""
