@@ -2,7 +2,8 @@
 
 Nothing needs it. Each function here returns None where there is no compiled core, or where it declines what it was
 given; the caller then does the same work in NumPy, and words the error where there is one. `WALLSPLIT_NATIVE=0` in the
-environment says that there is none. Results are equal, but for the last digits of averages and standard deviations.
+environment says that there is none, a path in its place names another build of it. Results are equal, but for the last
+digits of standard deviations.
 """
 
 import ctypes
@@ -19,7 +20,8 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
-LIBRARY = Path(__file__).with_name("_wallsplit.so")
+_ASKED = os.environ.get("WALLSPLIT_NATIVE", "")
+LIBRARY = Path(_ASKED) if _ASKED not in ("", "0", "1") else Path(__file__).with_name("_wallsplit.so")
 INTEGER, REAL, TEXT, ROWID = range(4)
 """Kinds of columns, as in wallsplit.c."""
 
@@ -53,7 +55,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _loaded() -> tuple[ctypes.CDLL | None, str]:
-    if os.environ.get("WALLSPLIT_NATIVE") == "0":
+    if _ASKED == "0":
         return None, "WALLSPLIT_NATIVE=0"
     if not LIBRARY.exists():
         return None, "no C compiler was found when wallsplit was installed"

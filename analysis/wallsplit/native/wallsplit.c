@@ -1,8 +1,8 @@
 /* The loops of wallsplit that cost most, in plain C: no Python.h, no dependency, called through ctypes.
  *
- * Python decides what is done; here are loops over arrays that the caller allocated. Each function has a NumPy twin of
- * the same name and result (twin.py), and every other return code than OK sends the caller there, which also words the
- * error. So nothing here explains, and nothing here is needed.
+ * Python decides what is done; here are loops over arrays that the caller allocated. The caller can do the same in
+ * NumPy, and does so after every other return code than OK; there errors are put into words, too. So nothing here
+ * explains, and nothing here is needed.
  *
  * What is read is a file of unknown origin. Every offset that comes from it is checked against the page, the record or
  * the file it points into before it is followed; every loop is bounded by something already checked; and memory grows
@@ -99,7 +99,7 @@ static uint32_t code_of(strings *s, const uint8_t *text, size_t length) {
     uint64_t hash = hash_of(s, text, length), k = hash & (s->slots - 1);
     for (uint32_t i; (i = s->slot[k]) != NONE; k = (k + 1) & (s->slots - 1)) {
         const place *p = &s->of[i];
-        if (p->hash == hash && p->length == length && !memcmp(s->bytes + p->at, text, length)) return i;
+        if (p->hash == hash && p->length == length && (!length || !memcmp(s->bytes + p->at, text, length))) return i;
     }
     if (s->count == NONE - 1 || length > UINT32_MAX) return NONE;
     if (s->count == s->places) {

@@ -67,7 +67,7 @@ def read_kinds(
         TraceError: the file is truncated, or its pages contradict each other.
     """
     every = [*columns, *keys]
-    if not native.is_compiled() or not columns or not _is_ordinary(table, every) or journal(path):
+    if not (native.is_compiled() and columns and keys) or not _is_ordinary(table, every) or journal(path):
         return None
     try:
         with PageFile(path) as file:
@@ -86,21 +86,18 @@ def read_kinds(
 def _kinds(
     parts: "Sequence[_CompiledPart]", outputs: Sequence[Column], kind: NDArray[np.uint32], numbers: int
 ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame]:
-    first = 0
-    for part in parts:
-        kind[part.rows] += first
-        first += len(part.leaves.kinds[0][0])
+    """Return what `read_kinds` does, of parts whose kinds each count from 0: the kinds of all, one after another."""
+    ends = np.cumsum([part.kind_count for part in parts]).tolist()
+    places = [slice(end - part.kind_count, end) for part, end in zip(parts, ends, strict=True)]
+    for part, place in zip(parts, places, strict=True):
+        kind[part.rows] += place.start
+    texts = [(place, part.texts(outputs)) for part, place in zip(parts, places, strict=True)]
     keys = []
-    for place, column in enumerate(outputs[numbers:]):
-        values, nulls = (np.concatenate([part.leaves.kinds[place][i] for part in parts]) for i in (0, 1))
-        values = values.view(_DTYPES[column.affinity]) if not column.is_text else values.astype(np.uint32)
-        ends = np.cumsum([len(part.leaves.kinds[0][0]) for part in parts])
-        own = replace(column, values=values, nulls=nulls)
-        runs = [
-            (slice(int(end) - len(part.leaves.kinds[0][0]), int(end)), part.texts(outputs))
-            for part, end in zip(parts, ends, strict=True)
-        ]
-        keys.append(_text_series(own, runs, pl.Categorical) if column.is_text else _series(own))
+    for number, column in enumerate(outputs[numbers:]):
+        values, nulls = (np.concatenate([part.leaves.kinds[number][i] for part in parts]) for i in (0, 1))
+        stored = values.astype(np.uint32) if column.is_text else values.view(_DTYPES[column.affinity])
+        own = replace(column, values=stored, nulls=nulls)
+        keys.append(_text_series(own, texts, pl.Categorical) if column.is_text else _series(own))
     return pl.DataFrame([_series(column) for column in outputs[:numbers]]), pl.Series("kind", kind), pl.DataFrame(keys)
 
 
@@ -176,6 +173,11 @@ class _CompiledPart:
 
     rows: slice
     leaves: native.Leaves
+
+    @property
+    def kind_count(self) -> int:
+        """Return of how many kinds its rows are."""
+        return len(self.leaves.kinds[0][0])
 
     def texts(self, columns: Sequence[Column]) -> dict[str, list[bytes]]:
         """Return the texts of each text column."""
