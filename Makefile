@@ -13,10 +13,12 @@ BATCH      ?=
 EPOCHS     ?=
 ARGS       ?=
 SECONDS    ?= 60
+CASES      ?= 500
 PYTESTARGS ?=
+WORKERS    ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint wheel audit nsys frameworks profile study bench samples docs goldens clean
+.PHONY: help setup demo test lint fuzz fuzz-native wheel audit nsys frameworks profile study bench samples docs goldens clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,12 +30,15 @@ demo: $(VENV)/.core ## Analyse the committed samples and write their reports
 	@echo "Reports: $(CURDIR)/reports/index.html"
 
 test: lint ## Check style and types and run the tests; those for missing tools are skipped
-	$(BIN)/python -m pytest --cov --cov-report=term $(PYTESTARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --cov --cov-report=term $(PYTESTARGS)
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: $(VENV)/.dev ## Attack analyze with damaged and absurd input: make fuzz [CASES=500 ARGS="--start 500"]
+	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) $(ARGS)
 
 wheel: $(VENV)/.core ## Build dist/*.whl and test it where nothing else is, with the newest and the oldest dependencies
 	rm -rf dist

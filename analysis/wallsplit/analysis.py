@@ -10,7 +10,7 @@ from wallsplit.diagnosis.explanation import Explained
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.model.not_used import NotUsedTable
 from wallsplit.note import Note
-from wallsplit.run.manifest import RunManifest
+from wallsplit.run.manifest import CPU, RunManifest
 from wallsplit.run.nvml import NvmlSummary
 from wallsplit.run.perturbation import Perturbation
 from wallsplit.text import file_name, for_people
@@ -53,6 +53,11 @@ class Analysis:
 
         return analysis(source)
 
+    @property
+    def asked_for_cpu(self) -> bool:
+        """Whether the run was to compute on the CPU, as its manifest says: then no GPU is missed."""
+        return self.run is not None and self.run.device == CPU
+
     def ledger_frame(self) -> pl.DataFrame:
         """Return one row per ledger, its accounts as columns in ns; null = not measured."""
         from wallsplit.report.tables import ledgers
@@ -64,7 +69,7 @@ class Analysis:
         return f"<Analysis of {for_people(file_name(self.path))}: {self.headline}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: headline, bar and ledger."""
+        """Return what a notebook shows: the first screen of its report."""
         from wallsplit.report.build import report
         from wallsplit.report.html import first_screen
 

@@ -1,8 +1,13 @@
 """The one error family. A message says what was found, where, and what to do; the command line alone prints it."""
 
+from wallsplit.text import PROSE, shorten
+
 
 class WallsplitError(Exception):
-    """Something the user can act on; its text is one complete line."""
+    """Something the user can act on; its text is one complete line, without its middle where a file made it long."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message, PROSE))
 
 
 class TraceError(WallsplitError):
@@ -15,6 +20,10 @@ class WindowError(WallsplitError):
 
 class ReportError(WallsplitError):
     """A report cannot be written where it was asked for."""
+
+
+class SectionError(WallsplitError):
+    """The report has no section of the name that the user asked for."""
 
 
 class ManifestError(WallsplitError):
@@ -41,8 +50,16 @@ class ComparisonError(WallsplitError):
     """Traces cannot be compared as asked."""
 
 
+class BudgetError(WallsplitError):
+    """The budgets that traces are checked against, or their baseline, cannot be read or do not apply."""
+
+
 class SavedAnalysisError(WallsplitError):
     """What should be a saved analysis is none that can be read."""
+
+
+class ExportError(WallsplitError):
+    """A trace cannot be handed on, or written in another format, as asked."""
 
 
 class LedgerError(WallsplitError):

@@ -4,6 +4,7 @@ Everything is O(n log n) in the number of intervals, and exact in 64-bit integer
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,27 @@ def merge(sets: Sequence[Intervals]) -> Intervals:
     if len(full) <= 1:
         return full[0] if full else EMPTY
     return union(np.concatenate([s.starts for s in full]), np.concatenate([s.ends for s in full]))
+
+
+def of_others(sets: Sequence[Intervals]) -> list[Intervals]:
+    """Return, for each of several sets, the union of all the others.
+
+    One sweep tells when exactly one set is active, and which: without it nothing is left of those instants.
+    """
+    if len(sets) < 2:
+        return [EMPTY for _ in sets]
+    owner = np.repeat(np.arange(len(sets)), [len(each.starts) for each in sets])
+    edges = np.concatenate([*(each.starts for each in sets), *(each.ends for each in sets)])
+    order = np.argsort(edges, kind="stable")
+    active = np.cumsum(np.where(order < len(owner), 1, -1))[:-1]
+    sum_of_owners = np.cumsum(np.concatenate([owner, -owner])[order])[:-1]
+    times = edges[order]
+    alone = np.flatnonzero((active == 1) & (times[:-1] < times[1:]))
+    alone = alone[np.argsort(sum_of_owners[alone], kind="stable")]
+    bounds = np.searchsorted(sum_of_owners[alone], np.arange(len(sets) + 1)).tolist()
+    whole = merge(sets)
+    own = (alone[low:high] for low, high in pairwise(bounds))
+    return [subtract(whole, union(times[rows], times[rows + 1])) for rows in own]
 
 
 def clip(intervals: Intervals, start: int, end: int) -> Intervals:

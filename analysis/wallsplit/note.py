@@ -33,6 +33,7 @@ Kind = Literal[
     "other_threads",  # ranges whose work other threads launched
     # the question
     "explicit_window",
+    "beyond_ranges",  # a recording much longer than the ranges in it, which are the window
     "peak_without_flops",
     "impossible_flops",
     # beside the trace

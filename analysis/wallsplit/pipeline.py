@@ -10,6 +10,7 @@ from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.breakdowns import tables
+from wallsplit.comparison.collectives import RankTrace, rank_traces
 from wallsplit.comparison.repeats import Measured, measured
 from wallsplit.comparison.units import AUTO, Recording
 from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
@@ -23,6 +24,7 @@ from wallsplit.ledger.windows import default_window, whole, windows
 from wallsplit.model import Model, load
 from wallsplit.note import Note
 from wallsplit.run.beside_trace import RecordedRun, recorded_run
+from wallsplit.run.manifest import CPU
 from wallsplit.run.nvml import NvmlSummary, summary
 from wallsplit.trace import Trace
 from wallsplit.why.samples.rules import Rule as ClassRule
@@ -98,7 +100,13 @@ def analyse(
         ledgers=ledgers,
         tables=breakdowns,
         notes=(
-            *notes(model, ledgers, selected, explicit=window is not None),
+            *notes(
+                model,
+                ledgers,
+                selected,
+                explicit=window is not None,
+                asked_for_cpu=beside.manifest is not None and beside.manifest.device == CPU,
+            ),
             *gpu_use_notes(ledgers, explained, model.memory_of_gpus),
             *beside.notes,
             *refused,
@@ -143,14 +151,37 @@ def measure(path: str | Path, per: str = AUTO, window: str | None = None, *, sho
     Raises:
         TraceError: the file is no complete nsys export.
         WindowError: the trace has no such window, or no window at all.
+        ComparisonError: it has no such unit.
     """
     examined = examine(Path(path))
-    parts = _parts(examined, window, PHASES)
-    if not parts:
-        raise WindowError(f"{path}: holds no CUDA call, no NVTX range and no length, so there is nothing to compare")
     shown = shown_as or examined.path
-    recording = Recording(examined.model, examined.activities, whole(parts), recorded_run(shown).manifest)
+    window_of_all = one_window(examined, window)
+    recording = Recording(examined.model, examined.activities, window_of_all, recorded_run(shown).manifest)
     return measured(recording, str(shown), per)
+
+
+def ranks_of(path: str | Path, window: str | None = None, *, shown_as: Path | None = None) -> tuple[RankTrace, ...]:
+    """Return the export at `path` as what `compare_ranks` takes: the ranks in it, called as the file.
+
+    Raises:
+        TraceError: the file is no complete nsys export.
+        WindowError: the trace has no such window, or no window at all.
+    """
+    examined = examine(Path(path))
+    label = (shown_as or examined.path).stem
+    return rank_traces(examined.model, examined.activities, one_window(examined, window), label)
+
+
+def one_window(examined: Examined, window: str | None) -> Window:
+    """Return the window asked for, or the default one; of a range that occurs often, from first start to last end.
+
+    Raises:
+        WindowError: the trace has no such window, or no window at all.
+    """
+    parts = _parts(examined, window, PHASES)
+    if parts:
+        return whole(parts)
+    raise WindowError(f"{examined.path}: holds no CUDA call and no NVTX range, and its length is not told: no window")
 
 
 def _parts(examined: Examined, window: str | None, rules: PhaseRules) -> tuple[Window, ...]:

@@ -41,6 +41,11 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def mean_count(value: float) -> str:
+    """Return how often something is on average, to three digits or whole: `0.97`, `53.1`, `1,875`, `0`."""
+    return _three_digits(value).removesuffix(".00") if abs(value) < 99.95 else f"{value:,.0f}"
+
+
 def ratio(value: float) -> str:
     """Return a ratio 0–1 as per cent: `51.6 %`."""
     return f"{value * 100:.1f} %"

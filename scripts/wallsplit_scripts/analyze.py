@@ -1,6 +1,8 @@
 """`wallsplit analyze`: traces in; one sentence, one bar, the tables behind them, and reports out."""
 
+import os
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,17 +10,19 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say
+from wallsplit_scripts.messages import ELSEWHERE, say
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
-    from wallsplit.analysis import Outcome
+    from wallsplit.analysis import Analysis, Outcome
     from wallsplit.ledger.phases import PhaseRules
-    from wallsplit.report.writing import File
     from wallsplit.why.samples.rules import Rule as ClassRule
 
 REPORT_DIR = Path("reports")
+PRINTED, GITHUB = "print", "github"
+PICTURES = (".svg", ".png")
 QUANTITY_LIMIT = 1e30
 """More FLOPs than all computers have done."""
 
@@ -58,11 +62,28 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
         raise click.BadParameter(visible(str(error)), ctx, param) from error
 
 
-@click.command()
+def _figure_name(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise click.BadParameter(f"{path.name} ends in neither {' nor '.join(PICTURES)}.", ctx, param)
+    return path
+
+
+class _Analyze(click.Command):
+    """A command whose `--summary` may stand alone before a trace: only `github` is a value of it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        following = [*args[1:], ""]
+        alone = [arg == "--summary" and after != GITHUB for arg, after in zip(args, following, strict=False)]
+        args = [f"--summary={PRINTED}" if is_alone else arg for arg, is_alone in zip(args, alone, strict=True)]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Analyze)
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--window",
     metavar="W",
+    callback=options.window,
     help="cuda, nvtx, capture, steady (the steps after warm-up), START:END (1.2s:3s) or nvtx:NAME. Default: the first "
     "of cuda, nvtx and capture that the trace has.",
 )
@@ -96,7 +117,29 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
     metavar="FILE.toml",
     help="Which code is of which class where the CPU was sampled, before the built-in rules: tables [[rule]].",
 )
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--top", default=20, show_default=True, type=options.COUNT, help="Rows of a table people read.")
+@click.option(
+    "--section",
+    "sections",
+    metavar="NAME",
+    multiple=True,
+    help="Print that section of the report instead: kernels, idle-time, …; all for every one in brief.",
+)
+@click.option(
+    "--summary",
+    type=click.Choice([PRINTED, GITHUB]),
+    metavar="[github]",
+    help="Print 15 lines of Markdown that stand alone, for a pull request; github: append them to the job's summary "
+    "($GITHUB_STEP_SUMMARY).",
+)
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_figure_name,
+    metavar="FILE",
+    help="Also draw the run as a 16:9 picture for a slide: FILE.svg or FILE.png.",
+)
+@click.option("--dark", is_flag=True, help="Draw --figure on a dark ground.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Where reports go. Default: reports."
@@ -108,7 +151,7 @@ def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=options.COUNT,
     metavar="N",
     help="Analyse N traces at once. Default: one a core, fewer if small.",
 )
@@ -123,6 +166,10 @@ def analyze(
     phases: "PhaseRules | None",
     classes: "tuple[ClassRule, ...]",
     top: int,
+    sections: tuple[str, ...],
+    summary: str | None,
+    figure: Path | None,
+    dark: bool,
     as_json: bool,
     report_dir: Path | None,
     no_report: bool,
@@ -139,8 +186,14 @@ def analyze(
     nsys is: they are exported first.
     """
     return_large_blocks()
-    from wallsplit.analysis import Analysis, Failure
+    from wallsplit.analysis import Failure
+    from wallsplit.errors import ReportError
+    from wallsplit.text import visible
 
+    if figure and len(traces) > 1:
+        raise click.UsageError("--figure draws one trace")
+    if summary and as_json:
+        raise click.UsageError("--summary and --json are two ways to print; give one")
     if jobs and dask:
         raise click.UsageError("--jobs is for this machine; a Dask cluster has its own workers (--dask)")
     asked = partial(
@@ -154,15 +207,31 @@ def analyze(
     )
     outcomes = _analyze_all(traces, asked, jobs, dask)
     folder = None if no_report or (as_json and report_dir is None) else report_dir or REPORT_DIR
-    written = _write(outcomes, folder, tables, top=top, table_format=table_format, force=force)
     if as_json:
         _print_json(outcomes)
-    else:
-        _print(outcomes, top, written)
-    for outcome in outcomes:
-        if isinstance(outcome, Failure):
-            say(outcome.message)
-    return 0 if all(isinstance(outcome, Analysis) for outcome in outcomes) else 1
+    elif not summary:
+        _print(outcomes, top, sections)
+    elif summary == PRINTED:
+        click.echo(_summaries(outcomes), nl=False)
+    sys.stdout.flush()  # what was asked for is there before reports are made, and if they cannot be
+    failures = [outcome.message for outcome in outcomes if isinstance(outcome, Failure)]
+    written: list[Path] = []
+    for writing in (
+        partial(_append_summaries, outcomes) if summary == GITHUB else None,
+        partial(_draw, outcomes, figure, dark=dark, force=force) if figure else None,
+        partial(_write_tables, outcomes, tables, table_format, force=force) if tables else None,
+        partial(_write_reports, outcomes, folder, top, force=force) if folder else None,
+    ):
+        try:
+            written += (writing and writing()) or ()
+        except ReportError as error:  # the others are written, and it is an exit code of 1
+            failures.append(str(error))
+    if not (as_json or summary == PRINTED):
+        for path in written[-1:]:
+            click.echo(f"Report: {visible(str(path))}")
+    for message in failures:
+        say(message)
+    return 1 if failures else 0
 
 
 def _analyze_all(
@@ -192,14 +261,10 @@ def _analyze_one(
     from wallsplit.errors import WallsplitError
     from wallsplit.ledger.phases import PHASES
     from wallsplit.pipeline import analyze as analysis_of
-    from wallsplit.trace.identify import REPORT_SUFFIXES
+    from wallsplit_scripts.cache import export_of
 
     try:
-        source = trace
-        if trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file():
-            from wallsplit_scripts.cache import cached_export
-
-            source = cached_export(trace, nsys)
+        source = export_of(trace, nsys)
         return analysis_of(
             source,
             window,
@@ -214,40 +279,46 @@ def _analyze_one(
         return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
 
 
-def _write(
-    outcomes: "Sequence[Outcome]",
-    folder: Path | None,
-    tables: Path | None,
-    *,
-    top: int,
-    table_format: Literal["csv", "parquet"],
-    force: bool,
-) -> list[Path]:
-    """Write what was asked for and return the pages a person opens first."""
-    if tables is None and folder is None:
-        return []
-    from wallsplit.analysis import Analysis
-    from wallsplit.report import files as report_files
+def _write_tables(
+    outcomes: "Sequence[Outcome]", folder: Path, table_format: Literal["csv", "parquet"], *, force: bool
+) -> None:
     from wallsplit.report import tables as table_files
+    from wallsplit.report.writing import write
+
+    every = [file for a, stem in _named(outcomes) for file in table_files.files(a, stem, table_format)]
+    if every:
+        write(every, folder, force=force)
+
+
+def _write_reports(outcomes: "Sequence[Outcome]", folder: Path, top: int, *, force: bool) -> list[Path]:
+    """Write the reports, and their index if there are several, and return the pages a person opens first."""
+    from wallsplit.errors import ReportError
+    from wallsplit.report import files as report_files
     from wallsplit.report.build import report
     from wallsplit.report.index import STEM, index
     from wallsplit.report.writing import write
 
-    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
-    if not analyses:
-        return []
-    stems = report_files.stems([analysis.path for analysis in analyses])
-    named = list(zip(analyses, stems, strict=True))
-    if tables is not None:
-        every: list[File] = [file for a, stem in named for file in table_files.files(a, stem, table_format)]
-        write(every, tables, force=force)
-    if folder is None:
+    named = _named(outcomes)
+    if not named:
         return []
     pages = [file for a, stem in named for file in report_files.files(report(a, top), stem)]
     if len(outcomes) > 1:
+        analyses, stems = zip(*named, strict=True)
         pages += report_files.files(index(analyses, stems, _failures(outcomes)), STEM)
-    paths = write(pages, folder, force=force)
+    try:
+        paths = write(pages, folder, force=force)
+    except ReportError as error:
+        raise ReportError(f"{error} ({ELSEWHERE})") from error
     return [path for path in paths if path.suffix == ".html"]
+
+
+def _named(outcomes: "Sequence[Outcome]") -> "list[tuple[Analysis, str]]":
+    """Return each analysis with the stem of its files."""
+    from wallsplit.analysis import Analysis
+    from wallsplit.report import files as report_files
+
+    analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    return list(zip(analyses, report_files.stems([analysis.path for analysis in analyses]), strict=True))
 
 
 def _failures(outcomes: "Sequence[Outcome]") -> list[tuple[str, str]]:
@@ -262,22 +333,64 @@ def _print_json(outcomes: "Sequence[Outcome]") -> None:
     click.echo(json.text(json.document(outcomes)), nl=False)
 
 
-def _print(outcomes: "Sequence[Outcome]", top: int, written: Sequence[Path]) -> None:
+def _summaries(outcomes: "Sequence[Outcome]") -> str:
+    from wallsplit.analysis import Analysis
+    from wallsplit.report.summary import summary
+
+    return "\n".join(summary(outcome) for outcome in outcomes if isinstance(outcome, Analysis))
+
+
+def _append_summaries(outcomes: "Sequence[Outcome]") -> None:
+    """Append the summaries to the page of the GitHub job that this runs in."""
+    from wallsplit.errors import ReportError
+
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not page:
+        raise ReportError("--summary github: GITHUB_STEP_SUMMARY is not set, as it is in a job of GitHub Actions")
+    try:
+        with Path(page).open("a", encoding="utf-8") as file:
+            file.write(f"{_summaries(outcomes)}\n")
+    except OSError as error:
+        raise ReportError(f"{page}: cannot append the summary ({error.strerror})") from None
+
+
+def _draw(outcomes: "Sequence[Outcome]", path: Path, *, dark: bool, force: bool) -> None:
+    """Write the picture of the one trace."""
+    from wallsplit import __version__
+    from wallsplit.analysis import Analysis
+    from wallsplit.report.picture import picture
+    from wallsplit.report.writing import File, write
+
+    for outcome in outcomes:
+        if isinstance(outcome, Analysis):
+            kind = path.suffix.lower().removeprefix(".")
+            mark = f"wallsplit {__version__}".encode()
+            write(
+                [File(path.name, picture(outcome, "dark" if dark else "light", kind), mark)], path.parent, force=force
+            )
+
+
+def _print(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
+    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
     from rich.console import Console
 
+    from wallsplit import units
     from wallsplit.analysis import Analysis
     from wallsplit.comparison.program import are_of_one_program
     from wallsplit.report.build import report
-    from wallsplit.report.terminal import terminal
+    from wallsplit.report.index import worst_first
+    from wallsplit.report.terminal import overview, terminal
     from wallsplit.text import visible
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for outcome in outcomes:
-        if isinstance(outcome, Analysis):
-            console.print(terminal(report(outcome, top), console))
-    for path in written[-1:] if len(written) > 1 else written:
-        click.echo(f"Report: {visible(str(path))}")
     analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
+    if sections or len(outcomes) == 1:
+        for analysis in analyses:
+            console.print(terminal(report(analysis, top), console, sections))
+        return
+    ordered = [analyses[i] for i in worst_first(analyses)]
+    walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]
+    console.print(overview([(report(a, top), wall) for a, wall in zip(ordered, walls, strict=True)], console))
     if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
         names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
         click.echo(f"Both are of one program: wallsplit compare {names}")

@@ -1,26 +1,32 @@
 """`wallsplit compare`: two or more sides in; what changed, account by account, and whether it is more than noise."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
+from wallsplit_scripts import options
 from wallsplit_scripts.memory import return_large_blocks
-from wallsplit_scripts.messages import say
+from wallsplit_scripts.messages import ELSEWHERE, say, tell
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Failure
+    from wallsplit.comparison.collectives import RankTrace
     from wallsplit.comparison.pairs import Comparison
     from wallsplit.comparison.repeats import Measured
+    from wallsplit.errors import WallsplitError
+    from wallsplit.report.document import Report
 
 REPORT_DIR = Path("reports")
 COULD_NOT = 2
 """Exit code: there is no comparison. What a comparison says changes nothing: judging is `check`'s."""
 STDOUT = "-"
+T = TypeVar("T")
 
 
 @click.command()
@@ -33,7 +39,13 @@ STDOUT = "-"
     help="run, step, sample (of training, by the manifests), nvtx:GLOB (ranges of that name) or kernel:GLOB (launches "
     "of those kernels, for traces cut out by the clock). auto: the first of sample, step and run that all traces have.",
 )
-@click.option("--window", metavar="W", help="As for analyze; of every trace.")
+@click.option(
+    "--ranks",
+    "are_ranks",
+    is_flag=True,
+    help="The traces are those of one run's ranks: say which one the others wait for.",
+)
+@click.option("--window", metavar="W", callback=options.window, help="As for analyze; of every trace.")
 @click.option("--chain", is_flag=True, help="Compare each side with the one before it, not all with the first.")
 @click.option(
     "--figure",
@@ -45,7 +57,7 @@ STDOUT = "-"
 @click.option(
     "--level", type=click.FloatRange(50, 99.99), default=95, show_default=True, metavar="PERCENT", help="Of intervals."
 )
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table people read.")
+@click.option("--top", default=20, show_default=True, type=options.COUNT, help="Rows of a table people read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option(
     "--markdown",
@@ -63,6 +75,7 @@ STDOUT = "-"
 def compare(
     sides: tuple[str, ...],
     per: str,
+    are_ranks: bool,
     window: str | None,
     chain: bool,
     figure: Literal["median", "p05", "mean"],
@@ -86,10 +99,18 @@ def compare(
     from wallsplit.comparison.sides import named_paths
     from wallsplit.comparison.units import checked
     from wallsplit.errors import WallsplitError
+    from wallsplit.report.comparison_report import STEM, comparison_report
 
+    is_page = not (as_json or markdown is not None)
+    folder = None if no_report or not (is_page or report_dir) else report_dir or REPORT_DIR
+    if are_ranks and (chain or markdown is not None or per != "auto"):
+        raise click.UsageError("--ranks compares the ranks of one run; --per, --chain and --markdown are for sides")
     try:
+        if are_ranks:
+            _ranks(sides, window, top, nsys, as_json=as_json, folder=folder, force=force)
+            return 0
         named = named_paths(sides)
-        found = _measured([path for paths in named.values() for path in paths], checked(per), window, nsys)
+        found = measured_traces([path for paths in named.values() for path in paths], checked(per), window, nsys)
         traces = iter(found)
         comparison = comparison_of(
             {label: [next(traces) for _ in paths] for label, paths in named.items()},
@@ -102,35 +123,37 @@ def compare(
             _print_json(comparison, window, nsys)
         elif markdown is not None:
             _write_comment(comparison, top, markdown, force=force)
-        folder = None if no_report or ((as_json or markdown) and report_dir is None) else report_dir or REPORT_DIR
-        _write(comparison, top, folder, force=force, quiet=as_json or markdown is not None)
+        _write(comparison_report(comparison, top), STEM, folder, force=force, is_printed=is_page)
     except WallsplitError as error:
         say(str(error))
         return COULD_NOT
     return 0
 
 
-def _measured(paths: Sequence[Path], per: str, window: str | None, nsys: str | None) -> "list[Measured]":
+def measured_traces(paths: Sequence[Path], per: str, window: str | None, nsys: str | None) -> "list[Measured]":
     """Return every trace measured; a trace named twice is read once."""
+    distinct = list(dict.fromkeys(paths))
+    found = dict(zip(distinct, _all(distinct, partial(_measured_one, per=per, window=window, nsys=nsys)), strict=True))
+    return [found[path] for path in paths]
+
+
+def _all(paths: Sequence[Path], one: "Callable[[Path], T | Failure]") -> "list[T]":
+    """Return what is made of every trace; a comparison with a hole is none."""
     from wallsplit.analysis import Failure
     from wallsplit.errors import ComparisonError
     from wallsplit_scripts import many
 
-    distinct = list(dict.fromkeys(paths))
-    one = partial(_measured_one, per=per, window=window, nsys=nsys)
-    with progress(len(distinct)) as advance:
-        outcomes = many.analyze_all(distinct, one, many.default_jobs(distinct), advance)
-    failed = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
-    if failed:
-        raise ComparisonError(failed.message)
-    found = {
-        path: outcome for path, outcome in zip(distinct, outcomes, strict=True) if not isinstance(outcome, Failure)
-    }
-    return [found[path] for path in paths]
+    found: list[T] = []
+    with progress(len(paths)) as advance:
+        for outcome in many.analyze_all(paths, one, many.default_jobs(paths), advance):
+            if isinstance(outcome, Failure):
+                raise ComparisonError(outcome.message)
+            found.append(outcome)
+    return found
 
 
 def _measured_one(trace: Path, *, per: str, window: str | None, nsys: str | None) -> "Measured | Failure":
-    from wallsplit.analysis import Analysis, Failure
+    from wallsplit.analysis import Analysis
     from wallsplit.comparison.repeats import measured_before
     from wallsplit.errors import ComparisonError, WallsplitError
     from wallsplit.pipeline import measure
@@ -142,8 +165,7 @@ def _measured_one(trace: Path, *, per: str, window: str | None, nsys: str | None
             return measured_before(replace(Analysis.from_json(trace), path=str(trace)), per)
         return measure(_export(trace, nsys), per, window, shown_as=trace)
     except WallsplitError as error:
-        message = str(error)
-        return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
+        return _failure(trace, error)
 
 
 def is_saved(trace: Path) -> bool:
@@ -186,26 +208,72 @@ def _write_comment(comparison: "Comparison", top: int, target: str, *, force: bo
 
     comment = pull_request(comparison, top)
     if target == STDOUT:
-        click.echo(comment, nl=False)
+        tell(comment)
     else:
         path = Path(target)
         write([File(path.name, comment.encode(), MARK.encode())], path.parent, force=force)
 
 
-def _write(comparison: "Comparison", top: int, folder: Path | None, *, force: bool, quiet: bool) -> None:
-    """Print the report unless it is to be quiet, and write its pages unless there is no folder."""
+def _ranks(
+    arguments: Sequence[str],
+    window: str | None,
+    top: int,
+    nsys: str | None,
+    *,
+    as_json: bool,
+    folder: Path | None,
+    force: bool,
+) -> None:
+    """Compare the ranks of one run, a trace each or several, in the order given."""
+    from wallsplit.comparison.across_ranks import compare_ranks
+    from wallsplit.comparison.sides import files_of
+    from wallsplit.report import json
+    from wallsplit.report.ranks_report import STEM, ranks_report, ranks_value
+
+    paths = [path for argument in arguments for path in files_of(argument)]
+    traces = _all(paths, partial(_ranks_of_one, window=window, nsys=nsys))
+    found = compare_ranks([rank for trace in traces for rank in trace])
+    if as_json:
+        click.echo(json.text(json.document([], ranks=ranks_value(found))), nl=False)
+    _write(ranks_report(found, top), STEM, folder, force=force, is_printed=not as_json)
+
+
+def _ranks_of_one(trace: Path, *, window: str | None, nsys: str | None) -> "tuple[RankTrace, ...] | Failure":
+    from wallsplit.errors import WallsplitError
+    from wallsplit.pipeline import ranks_of
+
+    try:
+        return ranks_of(_export(trace, nsys), window, shown_as=trace)
+    except WallsplitError as error:
+        return _failure(trace, error)
+
+
+def _failure(trace: Path, error: "WallsplitError") -> "Failure":
+    from wallsplit.analysis import Failure
+
+    message = str(error)
+    return Failure(str(trace), message if str(trace) in message else f"{trace}: {message}")
+
+
+def _write(report: "Report", stem: str, folder: Path | None, *, force: bool, is_printed: bool) -> None:
+    """Print the report if asked to, and write its pages unless there is no folder."""
     from rich.console import Console
 
-    from wallsplit.report.comparison_report import STEM, comparison_report
+    from wallsplit.errors import ReportError
     from wallsplit.report.files import files
     from wallsplit.report.terminal import terminal
     from wallsplit.report.writing import write
     from wallsplit.text import visible
 
-    report = comparison_report(comparison, top)
-    paths = write(files(report, STEM), folder, force=force) if folder else ()
-    if not quiet:
+    if is_printed:
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(terminal(report, console))
-        for path in paths[:1]:
-            click.echo(f"Report: {visible(str(path))}")
+    sys.stdout.flush()  # what was found is there also if its report cannot be written
+    if folder is None:
+        return
+    try:
+        paths = write(files(report, stem), folder, force=force)
+    except ReportError as error:
+        raise ReportError(f"{error} ({ELSEWHERE})") from error
+    if is_printed:
+        tell(f"Report: {visible(str(paths[0]))}\n")

@@ -45,8 +45,8 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     """Yield what this machine has, in the order a person would ask."""
     yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield core_finding(native.REASON)
-    found = _nsys(nsys_option)
-    yield from _nsys_findings(found, platform.system())
+    found, why = _nsys(nsys_option)
+    yield from _nsys_findings(found, why, platform.system())
     yield nvtx_finding(_installed(("nvtx",)), found)
     yield from gpu_findings(nvml.load(), _installed(("nvidia-ml-py",)))
     yield perf_finding(sampling.paranoid(), privileged=sampling.is_privileged())
@@ -63,19 +63,21 @@ def core_finding(lacking: str) -> Finding:
     return Finding("compiled core", "lack", lacking, cost)
 
 
-def _nsys(option: str | None) -> nsys.Nsys | WallsplitError:
+def _nsys(option: str | None) -> tuple[nsys.Nsys | WallsplitError, str]:
+    """Return the nsys that would be run, or why there is none, and why this one."""
     try:
-        return nsys.find(option)
+        _, why = nsys.choose(option)
+        return nsys.find(option), why
     except WallsplitError as error:
-        return error
+        return error, ""
 
 
-def _nsys_findings(found: nsys.Nsys | WallsplitError, system: str) -> Iterator[Finding]:
+def _nsys_findings(found: nsys.Nsys | WallsplitError, why: str, system: str) -> Iterator[Finding]:
     cost = "no profiling and no opening of .nsys-rep files; exports (.sqlite) are analysed as ever"
     if isinstance(found, WallsplitError):
         yield Finding("nsys", "lack", str(found), cost)
         return
-    yield Finding("nsys", "ok", f"{found.version_text} at {found.path}")
+    yield Finding("nsys", "ok", f"{found.version_text} at {found.path}, {why}")
     if system != "Linux":
         yield Finding("capture", "lack", f"this is {system}", "`wallsplit profile` works on Linux alone")
     graphs = nsys.graph_granularity("auto", found.version)

@@ -1,9 +1,13 @@
 """The command line: a Click group whose commands are named here in order, each imported when it is called."""
 
+import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -17,12 +21,16 @@ from wallsplit_scripts.messages import say
 COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("compare", "wallsplit_scripts.compare:compare", "Say what changed between traces, and whether it is noise."),
+    ("check", "wallsplit_scripts.check:check", "Say whether traces keep their budgets; the exit code tells."),
+    ("export", "wallsplit_scripts.export:export", "Write a trace as a timeline for Perfetto or Chrome, ledger on top."),
+    ("scrub", "wallsplit_scripts.scrub:scrub", "Write a trace anew without what is private, to hand on."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
     ("sweep", "wallsplit_scripts.sweep:sweep", "Measure the published study on this machine and report it."),
     ("workloads", "wallsplit_scripts.workloads:workloads", "List the built-in workloads and their parameters."),
     ("doctor", "wallsplit_scripts.doctor:doctor", "Tell what is installed here, and what each lack costs."),
 )
 INTERRUPTED = 130
+_OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 HELP_OPTIONS = ["-h", "--help"]  # of every command, alone or in the group: Click keeps those of its first call
 
 
@@ -59,10 +67,12 @@ def load(place: str) -> click.Command:
 
 def run(command: click.Command, arguments: Sequence[str] | None = None, name: str = "wallsplit") -> int:
     """Return the exit code of the command; what a user can act on becomes one line on stderr and exit code 1."""
+    stdout, stderr = sys.stdout, sys.stderr
     try:
         code = command.main(
             args=arguments and list(arguments), prog_name=name, standalone_mode=False, help_option_names=HELP_OPTIONS
         )
+        sys.stdout.flush()
     except WallsplitError as error:
         say(str(error))
         return 1
@@ -72,26 +82,50 @@ def run(command: click.Command, arguments: Sequence[str] | None = None, name: st
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:  # `wallsplit … | head`
-        sys.stderr.close()
-        return 1
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
+            raise
+        return _output_lost(error)
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise
+        sys.stdout, sys.stderr = stdout, stderr  # Click put others there: it met a pipe that nobody reads, in silence
+        return _output_lost(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
     return code if isinstance(code, int) else 0
+
+
+def _output_lost(error: OSError) -> int:
+    """Say in one line that stdout takes no more, and keep Python from trying again when it exits."""
+    with suppress(OSError, ValueError):  # a stand-in without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    say(f"the output cannot be written ({error.strerror})")
+    return 1
 
 
 def main() -> NoReturn:
     """Run `wallsplit` and exit."""
-    signal.signal(signal.SIGTERM, _terminated)
+    _prepare()
     sys.exit(run(cli))
 
 
 def analyze_main() -> NoReturn:
     """Run `analyze`, which is `wallsplit analyze`, and exit."""
-    signal.signal(signal.SIGTERM, _terminated)
+    _prepare()
     sys.exit(run(load("wallsplit_scripts.analyze:analyze"), name="analyze"))
 
 
-def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
-    sys.exit(128 + signal.SIGTERM)  # an exception, so that temporary files are removed
+def _prepare() -> None:
+    """Have signals that end a process end it in order, and closed streams lead nowhere."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _terminated)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # wallsplit >&-
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+
+
+def _terminated(number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)  # an exception, so that temporary files are removed
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ class _Worker:
         self.answers, answers = context.Pipe(duplex=False)
         self._process = context.Process(target=_work, args=(one, tasks, answers), daemon=True)
         try:
-            with _limited_threads(polars_threads), _interrupts_later():
+            with _environment(polars_threads), _interrupts_later():
                 self._process.start()
         except OSError as error:
             raise WallsplitError(f"no worker process can be started ({error.strerror}); try --jobs 1") from error
@@ -202,16 +202,20 @@ def _end(workers: Sequence[_Worker]) -> None:
 
 
 @contextmanager
-def _limited_threads(count: int) -> Iterator[None]:
-    """Let processes started meanwhile use so many threads each in Polars, unless the user has chosen a number."""
-    if THREADS in os.environ:
-        yield
-        return
-    os.environ[THREADS] = str(count)
+def _environment(polars_threads: int) -> Iterator[None]:
+    """Let processes started meanwhile use so many threads in Polars, unless the user has chosen a number.
+
+    Nor do they import from the current folder, which is the first place where `python -c`, what multiprocessing starts,
+    looks for `multiprocessing` itself.
+    """
+    added = {THREADS: str(polars_threads), "PYTHONSAFEPATH": "1"}
+    added = {name: value for name, value in added.items() if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        del os.environ[THREADS]
+        for name in added:
+            del os.environ[name]
 
 
 @contextmanager

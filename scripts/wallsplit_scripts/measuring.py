@@ -2,16 +2,17 @@
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
 from wallsplit import units
+from wallsplit.aside import private_folder
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Scalar
+from wallsplit_scripts import children
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.study_plan import recorded
 from wallsplit_scripts.supervise import supervise
@@ -105,10 +106,11 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
         Interrupted: this process got a signal meanwhile; the run and all its processes are ended.
     """
     settings = (f"--set={key}={text}" for key, text in cell.settings.items())
-    with tempfile.TemporaryDirectory(prefix="wallsplit-") as folder, tempfile.TemporaryFile() as output:
-        result = Path(folder) / "run.json"
-        argv = (sys.executable, "-m", "wallsplit_workloads", cell.workload, *settings, "--result", str(result))
-        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output)
+    with private_folder(Path(tempfile.gettempdir()), "wallsplit") as folder, tempfile.TemporaryFile() as output:
+        result = folder / "run.json"
+        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result))
+        environment = children.environment()
+        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
         if ended.interrupted_by is not None:
             raise Interrupted(ended.interrupted_by)
         if ended.timed_out:

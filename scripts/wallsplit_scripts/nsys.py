@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
 from wallsplit_scripts.supervise import Ended, supervise
 
@@ -17,6 +18,7 @@ WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPT
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
+SAID_LIMIT_BYTES = 2**18  # the help of `nsys profile` is 40 kB
 LITTLE_BYTES = 16 * 2**20  # a disk with less room than this is the likely reason for a missing report
 SQLITE_MAGIC = b"SQLite format 3\0"
 HOW_TO_GET = "`make nsys` installs one on Debian; elsewhere see developer.nvidia.com/nsight-systems"
@@ -55,32 +57,56 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
-def candidates(option: str | None, environment_value: str | None, project: Path) -> tuple[str, ...]:
-    """Return where an nsys may be, the first that exists wins; a place asked for by name is the only one."""
-    asked = option or environment_value
-    return (asked,) if asked else (str(project / ".nsys" / "usr" / "bin" / "nsys"), "nsys")
+def candidates(option: str | None, environment_value: str | None, checkout: Path | None) -> tuple[tuple[str, str], ...]:
+    """Return (where an nsys may be, who says so), the first that exists wins; a place asked for is the only one."""
+    if option:
+        return ((option, "as --nsys says"),)
+    if environment_value:
+        return ((environment_value, "as $WALLSPLIT_NSYS says"),)
+    own = ((str(checkout / ".nsys" / "usr" / "bin" / "nsys"), "the checkout's own"),) if checkout else ()
+    return (*own, ("nsys", "the first on PATH"))
 
 
-def locate(option: str | None = None) -> Path:
-    """Return the nsys to use: `--nsys`, else $WALLSPLIT_NSYS, else the project's own, else the one on PATH.
+def choose(option: str | None = None) -> tuple[Path, str]:
+    """Return the nsys to use and why this one: `--nsys`, else $WALLSPLIT_NSYS, else the checkout's, else PATH's first.
+
+    Never one of the current folder, which may hold what somebody else wrote.
 
     Raises:
         CaptureError: there is none.
     """
     asked = os.environ.get("WALLSPLIT_NSYS")
-    for candidate in candidates(option, asked, project_folder()):
-        if found := shutil.which(candidate):
-            return Path(found)
+    for candidate, why in candidates(option, asked, checkout()):
+        if found := _program(candidate):
+            return found, why
     if option or asked:
         where = "--nsys" if option else "WALLSPLIT_NSYS"
         raise CaptureError(f"{option or asked}: no nsys that can be run, as {where} says; {HOW_TO_GET}")
-    raise CaptureError(f"no nsys found, neither in the project's .nsys folder nor on PATH; {HOW_TO_GET}")
+    raise CaptureError(f"no nsys found, neither in .nsys of a checkout nor on PATH; {HOW_TO_GET}")
 
 
-def project_folder() -> Path:
-    """Return the checkout this program runs from, else the current folder."""
+def locate(option: str | None = None) -> Path:
+    """Return the nsys to use.
+
+    Raises:
+        CaptureError: there is none.
+    """
+    return choose(option)[0]
+
+
+def checkout() -> Path | None:
+    """Return the source tree this program runs from; None where it is installed."""
     root = Path(__file__).resolve().parents[2]
-    return root if (root / "pyproject.toml").is_file() else Path.cwd()
+    own = root / "scripts" / "wallsplit_scripts" / "nsys.py"
+    return root if own == Path(__file__).resolve() and (root / "pyproject.toml").is_file() else None
+
+
+def _program(candidate: str) -> Path | None:
+    """Return the program at a path, or of a name on PATH, of which only absolute folders count."""
+    folders = os.pathsep.join(folder for folder in os.get_exec_path() if Path(folder).is_absolute())
+    found = shutil.which(candidate, path=folders)
+    by_name = Path(candidate).name == candidate
+    return None if found is None or (by_name and not Path(found).is_absolute()) else Path(found)
 
 
 def find(option: str | None = None) -> Nsys:
@@ -148,7 +174,8 @@ def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:
 def profile_argv(nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str]) -> tuple[str, ...]:
     """Return the whole command line that runs the program and leaves its report."""
     output = str(report).replace("%", "%%")  # nsys expands %h, %p and %q{NAME} in it
-    flags = (*capture_flags(nsys, options), "--force-overwrite=true", f"--output={output}")
+    # --wait=primary: a daemon that the program leaves behind would keep nsys waiting for as long as it lives.
+    flags = (*capture_flags(nsys, options), "--wait=primary", "--force-overwrite=true", f"--output={output}")
     own_tmpdir = f"--env-var=TMPDIR={_tmpdir()}"  # the program's, while nsys itself is given another: see capture()
     return (str(nsys.path), "profile", *flags, own_tmpdir, *program)  # nsys takes no `--` before the program
 
@@ -160,7 +187,12 @@ def export_argv(path: Path, report: Path, export: Path) -> tuple[str, ...]:
 
 
 def capture(
-    nsys: Nsys, options: CaptureOptions, report: Path, program: Sequence[str], limit_s: float | None = None
+    nsys: Nsys,
+    options: CaptureOptions,
+    report: Path,
+    program: Sequence[str],
+    limit_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ended:
     """Return how the program ended under `nsys profile`; the report exists, also if the program failed or was stopped.
 
@@ -170,9 +202,9 @@ def capture(
     Raises:
         CaptureError: nsys cannot be run, or left no report.
     """
-    with tempfile.TemporaryDirectory(prefix="wallsplit-", ignore_cleanup_errors=True) as scratch:
-        environment = os.environ | {"TMPDIR": scratch}
-        ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=environment)
+    with private_folder(Path(tempfile.gettempdir()), "wallsplit") as scratch:
+        own = {**(os.environ if environment is None else environment), "TMPDIR": str(scratch)}
+        ended = _run(profile_argv(nsys, options, report, program), limit_s, environment=own)
     if report.is_file() and report.stat().st_size > 0:
         return ended
     if ended.interrupted_by is not None:
@@ -191,12 +223,11 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
         CaptureError: nsys refuses the report (its message is passed on), hangs, or writes nothing; no space is left.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as folder:
-            part = Path(folder) / "export.sqlite"
+        with private_folder(target.parent, target.name) as folder:
+            part = folder / "export.sqlite"
             with tempfile.TemporaryFile() as output:
                 ended = _run(export_argv(path, report.absolute(), part), EXPORT_LIMIT_S, output)
-                output.seek(0)
-                said = output.read().decode(errors="replace")
+                said = _said(output)
             if ended.interrupted_by is not None:
                 raise KeyboardInterrupt
             if ended.timed_out:
@@ -217,14 +248,20 @@ def export(path: Path, report: Path, target: Path, shown: Path | None = None) ->
 def _ask(path: Path, *arguments: str) -> str:
     with tempfile.TemporaryFile() as output:
         ended = _run((str(path), *arguments), QUESTION_LIMIT_S, output)
-        output.seek(0)
-        said = output.read().decode(errors="replace")
+        said = _said(output)
     if ended.interrupted_by is not None:
         raise KeyboardInterrupt
     if ended.timed_out:
         question = " ".join(arguments)
         raise CaptureError(f"{path}: hangs, no answer to `{question}` in {QUESTION_LIMIT_S:g} s; choose with --nsys")
     return said
+
+
+def _said(output: IO[bytes]) -> str:
+    """Return what a program said, its end alone where that is more than any nsys has to say."""
+    length = output.seek(0, os.SEEK_END)
+    output.seek(max(0, length - SAID_LIMIT_BYTES))
+    return output.read().decode(errors="replace")
 
 
 def _tmpdir() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from wallsplit.errors import CaptureError, WallsplitError
-from wallsplit_scripts import nsys
+from wallsplit_scripts import children, nsys
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.nsys import GraphTrace
 from wallsplit_scripts.recording import RESULT, Plan, Program, record
@@ -47,7 +47,7 @@ class _ProgramAfterDashes(click.Command):
 @click.option("--force", is_flag=True, help="Replace the files of an earlier run of that name.")
 @click.option(
     "--baseline-runs",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 1_000),
     metavar="N",
     help="Also run N times unprofiled, and N times profiled in turn, to tell what the profiler costs; 3 can tell.  "
     "[default: 1; 0 for your own program]",
@@ -174,8 +174,8 @@ def workload_program(name: str, texts: Mapping[str, str], *, dry: bool = False) 
             raise
         say(f"it would not run here: {error}")
     settings = [f"--set={key}={text}" for key, text in texts.items()]
-    argv = (sys.executable, "-m", "wallsplit_workloads", name, *settings, "--result", RESULT)
-    return Program(argv, name, device_of(workload, values))
+    argv = children.module("wallsplit_workloads", name, *settings, "--result", RESULT)
+    return Program(argv, name, device_of(workload, values), children.environment())
 
 
 def own_program(command: Sequence[str]) -> Program:

@@ -2,9 +2,8 @@
 
 import shlex
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import wallsplit
+from wallsplit.aside import only_folder
 from wallsplit.errors import CaptureError, ManifestError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
@@ -34,6 +34,7 @@ class Program:
     argv: tuple[str, ...]  # RESULT in it stands for the file a workload leaves its manifest in
     workload: str | None = None  # None: a user's own command
     device: Literal["cpu", "gpu"] | None = None
+    environment: Mapping[str, str] | None = None  # None: this process's
 
     def command(self, result: Path) -> tuple[str, ...]:
         """Return the command line of one run."""
@@ -83,11 +84,14 @@ def record(program: Program, plan: Plan) -> int:
     """
     refuse_taken_names(plan)
     with _writing_aside(plan) as part:
+        refuse_taken_names(plan)  # by a run that ended between the two
         published: list[Path] = []
         try:
             profiled, plain = _run_all(program, plan, part)
             if profiled[-1].ended.interrupted_by is None:
                 _describe(program, plan, part, profiled, plain)
+            elif (part / "trace.nsys-rep").is_file():
+                _describe_interrupted(program, plan, part, profiled, plain)
         finally:
             published += _publish(part, plan)  # a report is kept also if its export fails
     return _outcome([*profiled, *plain], profiled[-1].ended, plan, published)
@@ -125,11 +129,15 @@ def refuse_taken_names(plan: Plan) -> None:
 
 @contextmanager
 def _writing_aside(plan: Plan) -> Iterator[Path]:
-    """Yield a folder beside the final names, private and gone at the end."""
+    """Yield a folder beside the final names, private and gone at the end; it keeps their names for this run."""
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{plan.name}.", suffix=".part", dir=plan.folder) as part:
-            yield Path(part).absolute()
+        with only_folder(plan.folder, plan.name) as part:
+            yield part.absolute()
+    except BlockingIOError as error:
+        raise CaptureError(
+            f"{plan.file('')}: another run of that name is being recorded there; choose another --name"
+        ) from error
     except OSError as error:
         raise CaptureError(f"{plan.folder}: cannot be written to ({error.strerror}); see --output-dir") from error
 
@@ -139,7 +147,8 @@ def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
     for earlier in (result, report, export):  # of the run before, which must not pass for this one's
         earlier.unlink(missing_ok=True)
     with nvml.Sampler(nvml.load()) as sampler:
-        ended = nsys.capture(plan.nsys, plan.options, report, program.command(result), plan.limit_s)
+        command = program.command(result)
+        ended = nsys.capture(plan.nsys, plan.options, report, command, plan.limit_s, program.environment)
     wall_ns = None
     if plan.baseline_runs and not program.workload and not ended.stopped:
         nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
@@ -151,7 +160,7 @@ def _run_plain(program: Program, plan: Plan, part: Path) -> Run:
     result = part / RESULT
     result.unlink(missing_ok=True)
     start = time.perf_counter_ns()
-    ended = supervise(program.command(result), limit_s=plan.limit_s)
+    ended = supervise(program.command(result), limit_s=plan.limit_s, environment=program.environment)
     return Run(ended, _own_manifest(result), time.perf_counter_ns() - start)
 
 
@@ -170,7 +179,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     if not export.is_file():
         nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
     own = run.own or _bare_manifest(program)
-    own = replace(own, git_commit=_git_commit(nsys.project_folder() if program.workload else Path.cwd()))
+    own = replace(own, git_commit=_git_commit(nsys.checkout() if program.workload else Path.cwd()))
     expected = sum(own.marks.values()) if own.marks else None
     capture = Capture(
         tool="nsys",
@@ -196,6 +205,17 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
     _tell_missing_ranges(capture, plan)
 
 
+def _describe_interrupted(
+    program: Program, plan: Plan, part: Path, profiled: Sequence[Run], plain: Sequence[Run]
+) -> None:
+    """Describe a run that Ctrl-C ended, if its report is whole."""
+    say("interrupted; exporting what was recorded until then (Ctrl-C again leaves it at the report)")
+    try:
+        _describe(program, plan, part, profiled, plain)
+    except CaptureError as error:
+        say(str(error))
+
+
 def _bare_manifest(program: Program) -> RunManifest:
     """Return what can be said of a program that says nothing about itself: its name and the machine."""
     from wallsplit_workloads import machine  # the package imports NumPy
@@ -210,8 +230,10 @@ def _bare_manifest(program: Program) -> RunManifest:
     )
 
 
-def _git_commit(folder: Path) -> str | None:
+def _git_commit(folder: Path | None) -> str | None:
     """Return the commit the folder's checkout stands at; None where there is no git or no checkout."""
+    if folder is None:
+        return None
     try:
         asked = subprocess.run(
             ("git", "-C", str(folder), "rev-parse", "HEAD"), capture_output=True, text=True, timeout=10, check=False
@@ -277,6 +299,8 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
         CaptureError: the program was ended at the time limit.
     """
     files = ", ".join(map(str, published)) or "nothing"
+    if left := [name for name in kept.left_behind if not name.startswith("nsys")]:  # its own agent takes its time
+        say(f"the program left processes behind ({', '.join(left)}); they were ended with the recording")
     for run in runs:
         if run.ended.interrupted_by is not None:
             say(f"interrupted; kept: {files}")

@@ -2,23 +2,27 @@
 
 A profiler spreads over several sessions: nsys in one, its agent reparented to init in a second, the profiled program
 in a third. Ending a process group therefore reaches only a part. On Linux this process adopts whatever its children
-lose (PR_SET_CHILD_SUBREAPER, prctl(2)), so that every process of the run stays among its descendants.
+lose (PR_SET_CHILD_SUBREAPER, prctl(2)), so that every process of the run stays among its descendants. If this process
+is killed itself, its guard ends the run (guard.py).
 """
 
 import ctypes
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import IO
 
 import psutil
+
+from wallsplit_scripts import guard
 
 GRACE_S = 30.0  # between SIGTERM and SIGKILL; nsys finishes its report in it
 LINGER_S = 1.0  # what outlives its parent may still end by itself: nsys' agent does
@@ -33,6 +37,7 @@ class Ended:
     exit_code: int  # as a shell counts: 128 + signal number for a program ended by a signal
     timed_out: bool = False
     interrupted_by: int | None = None  # the signal this process was sent meanwhile
+    left_behind: tuple[str, ...] = ()  # names of processes that went on when the program had ended, and were ended
 
     @property
     def stopped(self) -> bool:
@@ -57,16 +62,19 @@ def supervise(
     Raises:
         OSError: the program cannot be started.
     """
-    before = set(descendants(os.getpid()))
-    with _adopting_orphans(), _noting_signals() as noted:
+    token = secrets.token_hex(8)
+    with _guarded(token) as tell, _adopting_orphans(), _noting_signals() as noted:
+        before = set(descendants(os.getpid()))
         process = subprocess.Popen(
             argv,
             stdin=None if output is None else subprocess.DEVNULL,
             stdout=output,
             stderr=output and subprocess.STDOUT,
-            env=environment,
+            env={**(os.environ if environment is None else environment), guard.TOKEN: token},
             start_new_session=True,  # a terminal's Ctrl-C reaches this process alone, which passes it on in order
         )
+        tell(process.pid)
+        left_behind: tuple[str, ...] = ()
         try:
             timed_out = not _await(process, noted, limit_s)
             interrupted_by = noted.first
@@ -75,9 +83,15 @@ def supervise(
                 noted.again.clear()
                 _await(process, noted, GRACE_S if grace_s is None else grace_s)
         finally:
-            _end_leftovers(process, before)
+            left_behind = _end_leftovers(process, before)
     code = process.wait()
-    return Ended(128 - code if code < 0 else code, timed_out and interrupted_by is None, interrupted_by)
+    stopped = timed_out or interrupted_by is not None
+    return Ended(
+        128 - code if code < 0 else code,
+        timed_out and interrupted_by is None,
+        interrupted_by,
+        () if stopped else left_behind,
+    )
 
 
 @dataclass(slots=True)
@@ -138,21 +152,53 @@ def _signal_group(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGTERM)
 
 
-def _end_leftovers(process: subprocess.Popen[bytes], before: set[int]) -> None:
-    """End every process of the run: those a program left behind after a moment, all at once if it still runs."""
+@contextmanager
+def _guarded(token: str) -> Iterator[Callable[[int], None]]:
+    """Have all processes that bear the token end if this one is killed; yields what takes the program's process id."""
+    if sys.platform != "linux":
+        yield lambda _pid: None
+        return
+    # -I and -S: it needs nothing but the standard library, and nobody's settings.
+    argv = (sys.executable, "-I", "-S", guard.__file__, token)
+    watching = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    assert watching.stdin is not None
+    pipe = watching.stdin
+
+    def tell(word: object) -> None:
+        with suppress(BrokenPipeError):  # somebody killed the guard; the run goes on without
+            pipe.write(f"{word}\n".encode())
+            pipe.flush()
+
+    try:
+        yield tell
+    finally:
+        tell(guard.DONE.decode())
+        with suppress(BrokenPipeError):
+            pipe.close()
+        watching.wait()
+
+
+def _end_leftovers(process: subprocess.Popen[bytes], before: set[int]) -> tuple[str, ...]:
+    """End every process of the run, those a program left behind after a moment, and return the names of these."""
     if sys.platform != "linux":
         if process.poll() is None:
             process.kill()
-        return
+        return ()
+    names: dict[int, str] = {}
     patience = time.monotonic() + (LINGER_S if process.poll() is not None else 0.0)
     while alive := [pid for pid in descendants(os.getpid()) if pid not in before and not _reaped(pid, process)]:
         if time.monotonic() >= patience:
             for pid in alive:
+                with suppress(psutil.NoSuchProcess):
+                    names.setdefault(pid, psutil.Process(pid).name())
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
         if time.monotonic() >= patience + GRACE_S:
-            return  # a process in uninterruptible sleep dies when the kernel lets it
+            break  # a process in uninterruptible sleep dies when the kernel lets it
         time.sleep(_POLL_S)
+    return tuple(names.values())
 
 
 def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:

@@ -11,7 +11,7 @@ import click
 from wallsplit.analysis import Analysis
 from wallsplit.errors import CaptureError, WallsplitError
 from wallsplit.report.writing import write
-from wallsplit_scripts import nsys
+from wallsplit_scripts import nsys, options
 from wallsplit_scripts.measuring import CELLS, Interrupted, lacking, load, measure
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.profile import workload_program
@@ -62,7 +62,7 @@ def _approaches(ctx: click.Context, param: click.Parameter, value: str | None) -
     metavar="N,N,…",
     help=f"Columns of the grid.  [default: {','.join(map(str, BATCHES))}]",
 )
-@click.option("--repeat", type=click.IntRange(1), default=3, show_default=True, help="How often each cell is measured.")
+@click.option("--repeat", type=options.COUNT, default=3, show_default=True, help="How often each cell is measured.")
 @click.option(
     "--epochs",
     type=click.IntRange(1),

@@ -13,6 +13,7 @@ from wallsplit.intervals import (
     holding,
     intersect,
     merge,
+    of_others,
     subtract,
     total_ns,
     union,
@@ -50,6 +51,12 @@ def test_merge_intersect_and_subtract_are_the_set_operations(a: list[list[int]],
     assert ticks_of(merge([make(a), make(b)])) == ticks(a) | ticks(b)
     assert ticks_of(intersect(make(a), make(b))) == ticks(a) & ticks(b)
     assert ticks_of(subtract(make(a), make(b))) == ticks(a) - ticks(b)
+
+
+@given(st.lists(pairs, max_size=5))
+def test_the_others_of_each_set_are_all_but_itself(sets: list[list[list[int]]]) -> None:
+    found = [ticks_of(others) for others in of_others([make(rows) for rows in sets])]
+    assert found == [set().union(*(ticks(b) for j, b in enumerate(sets) if j != i)) for i in range(len(sets))]
 
 
 @given(pairs, st.lists(st.integers(-5, 60)))

@@ -82,3 +82,20 @@ def test_parts_of_a_larger_total_add_up_to_their_sum(times: list[int], rest: int
     total = sum(times) + rest
     exact = Decimal(sum(times)) * 100 / total if total else Decimal(0)
     assert abs(sum(units.largest_remainders(times, total)) - exact) <= Decimal("0.05")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1_150_000, "+1.15 ms"), (-578, "−578 ns"), (0, "±0"), (-0.2, "±0"), (0.6, "+1 ns")]
+)
+def test_a_change_of_a_time_has_its_sign(value: float, text: str) -> None:
+    assert units.signed_ns(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.131, "+13.1 %"), (-0.002, "−0.2 %"), (0.0001, "±0"), (0, "±0")])
+def test_a_change_in_per_cent_has_its_sign(value: float, text: str) -> None:
+    assert units.signed_ratio(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (1, "1"), (0.971, "0.97"), (53.06, "53.1"), (1875.4, "1,875")])
+def test_a_mean_count_is_whole_or_has_three_digits(value: float, text: str) -> None:
+    assert units.mean_count(value) == text

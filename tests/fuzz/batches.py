@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -96,6 +97,7 @@ def _children_work(numbers: Sequence[int], kept: Path | None, writing: int) -> N
     """Do the cases and end the process: nothing of the parent's is cleaned up twice."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("always")  # not only the first of each place
     try:
         with os.fdopen(writing, "w") as pipe:
             for number in numbers:

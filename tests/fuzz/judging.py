@@ -1,5 +1,7 @@
 """What is wrong with what the command said: nothing, if it did its work or refused in one line."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ LONGEST_LINE = 4_000
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-FORMULA = re.compile("[\\s\x00-\x20]*[=+@＝＋＠]|^[-－](?![\\d.])")
+FORMULA = re.compile(r"(^|;)\s*([=+@＝＋＠]|[-－](?![\d.]))")
 _TRACEBACK = re.compile(r"Traceback \(most recent|panicked at|Fatal Python error")
 
 
@@ -101,6 +103,9 @@ def _file(name: str, content: bytes) -> Iterator[str]:
     text = content.decode("utf-8", "replace")
     if unseen := UNSEEN.search(text):
         yield f"{unseen[0]!r} in {name}"
+    if name.endswith(".csv"):
+        cells = (cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row)
+        yield from (f"{name} holds a formula: {cell[:60]!r}" for cell in cells if FORMULA.search(cell))
     if name.endswith(".svg"):
         try:
             ET.fromstring(content)

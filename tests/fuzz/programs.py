@@ -60,10 +60,10 @@ class _Recording:
         """Record a step: data loading, a copy, launches on two threads, a collective, a wait."""
         begun = self.now
         self.host(4_000)
-        self.operation("MEMCPY", API[1], 900, bytes=4 << 10, copyKind=1, srcKind=0, dstKind=2)
+        self.operation("MEMCPY", API[1], 900, bytes=4 << 10, copyKind=1, srcKind=0, dstKind=2, graphNodeId=None)
         for name in KERNELS[: 2 + number % 2]:
             self.kernel(name, tid=1 + number % 2)
-        self.operation("MEMSET", API[1], 90, bytes=64)
+        self.operation("MEMSET", API[1], 90, bytes=64, graphNodeId=None)
         self.operation("GRAPH_TRACE", API[3], 1_500, graphId=1, graphExecId=2)
         self.wait()
         self.memory(number)
@@ -74,7 +74,8 @@ class _Recording:
         self.range("forward", begun + 4_100, begun + 9_000, thread, domain=3)
 
     def host(self, ns: int) -> None:
-        self.add("OSRT_API", start=self.now, end=self.now + ns, globalTid=global_id(tid=1), nameId=self.name("poll"))
+        call = {"globalTid": global_id(tid=1), "nameId": self.name("poll"), "eventClass": 27}
+        self.add("OSRT_API", start=self.now, end=self.now + ns, **call)
         self.range("data_loading", self.now, self.now + ns, global_id(tid=1))
         self.now += ns
 

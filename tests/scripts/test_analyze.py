@@ -49,8 +49,11 @@ def test_one_trace_gives_one_sentence_a_balanced_ledger_and_two_pages(
 ) -> None:
     assert analyze(a_trace(tmp_path / "run.sqlite")) == 0
     out = capsys.readouterr().out
-    assert "100 ns of wall time: GPU computing 78.0 %, CUDA calls with the GPU idle 22.0 %" in " ".join(out.split())
-    assert "sum = wall, residual 0 ns" in out
+    assert "The GPU computes 100 % of the time." in out
+    assert "100 ns recorded: 22 ns outside, 78 ns from first to last GPU operation; sum = wall, residual 0 ns" in (
+        " ".join(out.split())
+    )
+    assert out.count("Report: ") == 1
     assert {"run.html", "run.md"} <= {p.name for p in (tmp_path / "reports").iterdir()}
     assert not (tmp_path / "reports" / "index.html").exists()
 
@@ -125,6 +128,55 @@ def test_bad_input_is_one_line_exit_code_1_and_nothing_written(
     assert says in captured.err
     assert captured.err.count("\n") == 1
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("blocked", ["taken", "file", "full"])
+def test_an_analysis_whose_report_cannot_be_written_is_printed_all_the_same(
+    analyze: Analyze,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    blocked: str,
+) -> None:
+    trace = a_trace(tmp_path / "run.sqlite")
+    if blocked == "taken":
+        (tmp_path / "reports").mkdir()
+        (tmp_path / "reports" / "run.html").write_text("my thesis")
+    elif blocked == "file":
+        (tmp_path / "reports").write_text("a file")
+    else:
+        monkeypatch.setattr("wallsplit.report.writing._write_new", full_disk)
+    assert analyze(trace, "--tables", "tables" if blocked == "taken" else "reports/tables") == 1
+    captured = capsys.readouterr()
+    assert "100 ns recorded" in " ".join(captured.out.split())
+    last = captured.err.splitlines()[-1]
+    assert "--report-dir DIR" in last
+    assert "--no-report" in last
+    assert (tmp_path / "tables").exists() == (blocked == "taken")  # one is written though the other cannot be
+
+
+def full_disk(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device", str(path))
+
+
+def test_a_document_whose_report_cannot_be_written_is_printed_whole(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert analyze(a_trace(tmp_path / "run.sqlite"), "--json", "--report-dir", "file/reports") == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["traces"][0]["ledgers"][0]["accounts"]["gpu.kernel"] == 78
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option", ["--top=99999999999999999999", "--jobs=99999999999999999999", "--window=", "--window= "]
+)
+def test_a_value_nobody_can_mean_is_a_usage_error(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert analyze(a_trace(tmp_path / "run.sqlite"), option) == 2
+    assert option.partition("=")[0] in capsys.readouterr().err
 
 
 def test_a_wrong_option_is_a_usage_error(analyze: Analyze, capsys: pytest.CaptureFixture[str]) -> None:

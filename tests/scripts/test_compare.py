@@ -160,3 +160,20 @@ def test_control_characters_of_names_do_not_reach_the_terminal(
     captured = capsys.readouterr()
     assert "\x1b" not in captured.out + captured.err
     assert "\u202e" not in captured.out
+
+
+def test_ranks_are_compared_in_the_order_given(
+    wallsplit: Wallsplit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for n, late in enumerate((0, 40)):
+        build = TraceBuilder(tmp_path / f"rank{n}.sqlite").api("cudaLaunchKernel", 0, 10, corr=1)
+        build.kernel(100 + late, 200, corr=1, name="ncclDevKernel_AllReduce").write()
+    assert wallsplit("compare", "--ranks", "rank*.sqlite") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "2 ranks in 100 ns: rank1 is the slowest, last at 1 of 1 collectives; the others wait 40 ns each" in told
+    assert (tmp_path / "reports" / "ranks.html").exists()
+    assert wallsplit("compare", "--ranks", "rank1.sqlite", "rank0.sqlite", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    Draft202012Validator(SCHEMA).validate(found)
+    assert [rank["label"] for rank in found["ranks"]["ranks"]] == ["rank1", "rank0"]
+    assert wallsplit("compare", "--ranks", "rank*.sqlite", "--chain") == 2

@@ -14,7 +14,7 @@ def test_the_doctor_names_the_nsys_it_found(tmp_path: Path) -> None:
     path = fake_nsys(tmp_path)
     result = CliRunner().invoke(doctor.doctor, ["--nsys", str(path)])
     assert result.exit_code == 0
-    assert f"2023.4.4.54-234433681190v0 at {path}" in result.output
+    assert f"2023.4.4.54-234433681190v0 at {path}, as --nsys says\n" in result.output
 
 
 def test_lacking_everything_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from wallsplit.errors import TraceError, WallsplitError
 from wallsplit_scripts import main
 from wallsplit_scripts.messages import say
+
+WALLSPLIT = (sys.executable, "-m", "wallsplit_scripts")
 
 
 def failing(error: BaseException) -> click.Command:
@@ -52,6 +56,45 @@ def test_what_a_user_can_act_on_is_one_line_and_exit_code_1(
 def test_a_defect_of_the_program_keeps_its_traceback() -> None:
     with pytest.raises(ZeroDivisionError):
         main.run(failing(ZeroDivisionError()), [])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("arguments", [["--help"], ["doctor"], ["workloads"]])
+@pytest.mark.usefixtures("importable")
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*WALLSPLIT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.stderr == "wallsplit: the output cannot be written (No space left on device)\n"
+    assert done.returncode == 1
+
+
+@pytest.mark.usefixtures("importable")
+def test_a_reader_that_has_gone_is_one_line_and_exit_code_1() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*WALLSPLIT, "workloads"], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.stderr == "wallsplit: the output cannot be written (Broken pipe)\n"
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+@pytest.mark.usefixtures("importable")
+def test_closed_streams_are_no_defect() -> None:
+    command = shlex.join([*WALLSPLIT, "workloads"])
+    assert subprocess.run(["sh", "-c", f"{command} >&- 2>&-"]).returncode == 0
+
+
+def test_an_error_of_a_file_is_no_lost_output() -> None:
+    with pytest.raises(OSError, match="No space left"):
+        main.run(failing(OSError(28, "No space left on device", "/some/file")), [])
+
+
+def test_a_message_has_an_end(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a broken schema: " + "CREATE TABLE " * 100_000)
+    said = capsys.readouterr().err
+    assert said.startswith("wallsplit: a broken schema: ")
+    assert len(said) < 2_100
 
 
 def test_ctrl_c_is_exit_code_130(capsys: pytest.CaptureFixture[str]) -> None:

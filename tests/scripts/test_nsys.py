@@ -1,3 +1,4 @@
+import os
 import re
 from pathlib import Path
 
@@ -20,11 +21,24 @@ def test_a_version_is_its_leading_numbers(text: str, version: tuple[int, ...]) -
     assert parse_version(text) == version
 
 
-def test_the_option_wins_over_the_environment_which_wins_over_the_project_and_path() -> None:
+def test_the_option_wins_over_the_environment_which_wins_over_the_checkout_and_path() -> None:
     project = Path("/project")
-    assert nsys.candidates("/a", "/b", project) == ("/a",)
-    assert nsys.candidates(None, "/b", project) == ("/b",)
-    assert nsys.candidates(None, None, project) == ("/project/.nsys/usr/bin/nsys", "nsys")
+    assert nsys.candidates("/a", "/b", project) == (("/a", "as --nsys says"),)
+    assert nsys.candidates(None, "/b", project) == (("/b", "as $WALLSPLIT_NSYS says"),)
+    own = ("/project/.nsys/usr/bin/nsys", "the checkout's own")
+    assert nsys.candidates(None, None, project) == (own, ("nsys", "the first on PATH"))
+    assert nsys.candidates(None, None, None) == (("nsys", "the first on PATH"),)
+
+
+@pytest.mark.usefixtures("no_nsys_chosen")
+def test_a_folder_that_path_names_relatively_holds_no_nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nsys, "checkout", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    fake_nsys(tmp_path)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{tmp_path / 'empty'}")
+    with pytest.raises(CaptureError, match="no nsys found"):
+        nsys.locate()
+    assert nsys.locate("./nsys") == Path("nsys")
 
 
 def test_only_traces_this_nsys_knows_are_asked_for() -> None:
@@ -72,6 +86,7 @@ def test_the_command_line_is_flags_then_the_program_as_given(monkeypatch: pytest
         "--cuda-graph-trace=node",
         "--sample=none",
         "--cpuctxsw=none",
+        "--wait=primary",
         "--force-overwrite=true",
         "--output=/t/x.nsys-rep",
         "--env-var=TMPDIR=/var/tmp",
@@ -123,7 +138,7 @@ def test_an_nsys_tells_its_version_and_traces(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_nsys_chosen")
 def test_without_an_nsys_the_error_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(nsys, "project_folder", lambda: tmp_path)
+    monkeypatch.setattr(nsys, "checkout", lambda: tmp_path)
     with pytest.raises(CaptureError, match=r"no nsys found.*make nsys"):
         nsys.find()
 
@@ -132,7 +147,7 @@ def test_without_an_nsys_the_error_says_how_to_get_one(tmp_path: Path, monkeypat
 def test_the_projects_own_nsys_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".nsys" / "usr" / "bin").mkdir(parents=True)
     own = fake_nsys(tmp_path / ".nsys" / "usr" / "bin")
-    monkeypatch.setattr(nsys, "project_folder", lambda: tmp_path)
+    monkeypatch.setattr(nsys, "checkout", lambda: tmp_path)
     assert nsys.locate() == own
 
 
@@ -150,6 +165,12 @@ def test_an_nsys_too_old_is_refused(tmp_path: Path) -> None:
 def test_another_program_called_nsys_is_refused_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="no Nsight Systems, it says 'network system 4'"):
         nsys.find(str(fake_nsys(tmp_path, version_body="print('network system 4'); sys.exit()")))
+
+
+def test_of_an_nsys_that_says_too_much_the_end_is_read(tmp_path: Path) -> None:
+    body = "print('x' * 50_000_000); print('network system 4'); sys.exit()"
+    with pytest.raises(CaptureError, match="it says 'network system 4'"):
+        nsys.find(str(fake_nsys(tmp_path, version_body=body)))
 
 
 def test_an_nsys_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
-from processes import alive, pid_in
+from processes import alive, pid_in, wait_until
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Generator, RunManifest
 from wallsplit.run.nvml import from_csv
@@ -103,7 +103,7 @@ def test_a_dry_run_prints_the_command_line_and_runs_nothing(
     assert result.output == (
         f"{nsys} profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=process-tree "
         "--cpuctxsw=process-tree "
-        "--force-overwrite=true --output=traces/sh.nsys-rep --env-var=TMPDIR=/tmp sh -c 'exit 3'\n"
+        "--wait=primary --force-overwrite=true --output=traces/sh.nsys-rep --env-var=TMPDIR=/tmp sh -c 'exit 3'\n"
     )
     assert result.exit_code == 0
     assert not traces.exists()
@@ -348,6 +348,84 @@ def test_ctrl_c_leaves_no_half_written_file_and_no_process(
     assert profiling.returncode == 128 + number
     assert left_in(traces) == []
     assert not alive(program)
+
+
+REPORT_ON_SIGTERM = (
+    "child = subprocess.Popen(program)\n"
+    "    def stop(*_): child.kill(); pathlib.Path(output).write_text('report'); sys.exit(0)\n"
+    "    signal.signal(signal.SIGTERM, stop)\n"
+    "    while True: time.sleep(0.01)"
+)
+
+
+def test_ctrl_c_keeps_report_export_and_manifest_where_nsys_finished_its_report(tmp_path: Path, traces: Path) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(tmp_path, profile_body=REPORT_ON_SIGTERM)
+    profiling = profiling_in_background(nsys, traces, "--name", "x", *python_program(SLEEPER, pid_file))
+    program = pid_in(pid_file)
+    profiling.send_signal(signal.SIGINT)
+    said = profiling.communicate(timeout=60)[1]
+    assert "interrupted; kept: " in said
+    assert profiling.returncode == 130
+    assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+    assert not alive(program)
+
+
+def test_ctrl_c_keeps_a_report_that_cannot_be_exported_and_is_still_an_interrupt(tmp_path: Path, traces: Path) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(tmp_path, profile_body=REPORT_ON_SIGTERM, export_body="print('truncated'); sys.exit(1)")
+    profiling = profiling_in_background(nsys, traces, "--name", "x", *python_program(SLEEPER, pid_file))
+    pid_in(pid_file)
+    profiling.send_signal(signal.SIGINT)
+    said = profiling.communicate(timeout=60)[1]
+    assert f"{traces}/x.nsys-rep: nsys export failed (exit 1): truncated\n" in said
+    assert profiling.returncode == 130
+    assert left_in(traces) == ["x.nsys-rep"]
+
+
+def test_of_two_runs_of_one_name_at_once_the_second_is_refused_and_the_first_kept(tmp_path: Path, traces: Path) -> None:
+    go_on, pid_file = tmp_path / "go on", tmp_path / "pid"
+    code = f"{SLEEPER.replace('time.sleep(600)', '')}\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    nsys = fake_nsys(tmp_path)
+    first = profiling_in_background(nsys, traces, "--name", "x", *python_program(code, pid_file, go_on))
+    pid_in(pid_file)
+    second = run("--nsys", nsys, "--output-dir", traces, "--name", "x", "--force", *python_program("pass"))
+    assert second.exit_code == 125
+    assert second.stderr == (
+        f"wallsplit: {traces}/x: another run of that name is being recorded there; choose another --name\n"
+    )
+    go_on.touch()
+    assert "wrote " in first.communicate(timeout=60)[1]
+    assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+
+
+def test_kill_9_leaves_no_process_and_the_next_run_clears_what_it_left_of_files(tmp_path: Path, traces: Path) -> None:
+    pid_file = tmp_path / "pid"
+    nsys = fake_nsys(tmp_path, profile_body="subprocess.run(program, start_new_session=True)")
+    profiling = profiling_in_background(nsys, traces, "--name", "x", *python_program(SLEEPER, pid_file))
+    program = pid_in(pid_file)
+    profiling.kill()
+    profiling.communicate(timeout=60)
+    wait_until(lambda: not alive(program))
+    assert left_in(traces) == [".x.wallsplit-part"]
+    (tmp_path / "plain").mkdir()
+    plain = fake_nsys(tmp_path / "plain")
+    assert run("--nsys", plain, "--output-dir", traces, "--name", "y", *python_program("pass")).exit_code == 0
+    assert left_in(traces) == ["y.nsys-rep", "y.run.json", "y.sqlite"]
+
+
+def test_a_daemon_that_the_program_left_behind_is_named_and_ended_with_the_recording(
+    tmp_path: Path, traces: Path
+) -> None:
+    pid_file = tmp_path / "pid"
+    daemon = 'setsid sh -c \'echo $$ > "$0"; sleep 600; true\' "$0" & until [ -s "$0" ]; do sleep 0.01; done'
+    result = run(
+        "--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "x", "--", "sh", "-c", daemon, pid_file
+    )
+    assert result.exit_code == 0
+    assert "the program left processes behind (" in result.stderr
+    assert "sleep" in result.stderr
+    assert not alive(pid_in(pid_file))
 
 
 def test_ctrl_c_during_the_export_keeps_the_report(tmp_path: Path, traces: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import alive, pid_in
+from processes import alive, pid_in, wait_until
 from wallsplit_scripts.supervise import Ended, descendants, supervise
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="capture works on Linux")
@@ -65,7 +65,9 @@ def test_a_grandchild_in_its_own_session_that_ignores_sigterm_does_not_outlive_t
 
 def test_a_daemon_the_program_left_behind_ends_with_it(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    assert supervise(shell(f'{STUBBORN} & until [ -s "$1" ]; do sleep 0.01; done', str(pid_file))) == Ended(0)
+    ended = supervise(shell(f'{STUBBORN} & until [ -s "$1" ]; do sleep 0.01; done', str(pid_file)))
+    assert ended.exit_code == 0
+    assert "sh" in ended.left_behind
     assert not alive(pid_in(pid_file))
 
 
@@ -98,6 +100,30 @@ print(ended.interrupted_by, ended.timed_out)
     supervisor.send_signal(number)
     assert supervisor.communicate(timeout=30)[0].split() == [str(int(number)).encode(), b"False"]
     assert not alive(program)
+
+
+@pytest.mark.parametrize("without", ["", "env -i"], ids=["by its environment", "by its session"])
+def test_kill_9_of_this_process_ends_the_program_and_what_it_started(tmp_path: Path, without: str) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    code = "import sys; from wallsplit_scripts.supervise import supervise; supervise(sys.argv[1:])"
+    program = shell(
+        f"""echo $$ > "$1"; {without} setsid sh -c 'echo $$ > "$0"; sleep 600; true' "$2" & exec {without} sleep 600""",
+        str(first),
+        str(second),
+    )
+    if without:  # in the program's session, since nothing else tells whose it is
+        program = shell(program[2].replace("setsid ", ""), str(first), str(second))
+    supervisor = subprocess.Popen(python(code, *program), env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    pids = [pid_in(first), pid_in(second)]
+    supervisor.kill()
+    supervisor.wait()
+    wait_until(lambda: not any(map(alive, pids)))
+
+
+def test_nothing_stays_of_the_guard() -> None:
+    before = descendants(os.getpid())
+    supervise(python("pass"))
+    assert descendants(os.getpid()) == before
 
 
 def test_signal_handlers_are_put_back() -> None:

@@ -32,6 +32,7 @@ from wallsplit.comparison.units import (
 from wallsplit.errors import ComparisonError, LedgerError
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
+from wallsplit.run.manifest import RunManifest
 
 Tables = Mapping[str, pl.DataFrame | None]
 
@@ -79,6 +80,14 @@ Totals = dict[str, Total]
 """By name."""
 
 
+@dataclass(frozen=True)
+class Machine:
+    """What a trace was recorded on, as far as it is known."""
+
+    gpus: tuple[str, ...] = ()
+    cpu: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Repeat:
     """One trace, per unit. Times are exact fractions of ns; None = not measured."""
@@ -92,6 +101,7 @@ class Repeat:
     """By the keys of KINDS."""
     gpu_complete: bool = True
     """False: what the GPU did is a lower bound."""
+    machine: Machine = Machine()
 
 
 _MEANT = {
@@ -116,7 +126,8 @@ def measured(recording: Recording, path: str, per: str) -> Measured:
         if its is not None:
             ledgers = [ledger for activity in recording.compared for ledger in book(activity, (its.window,))]
             tables = {kind.breakdown.name: kind.breakdown.of(recording.model, its.window) for kind in KINDS}
-            found[one] = _repeat(path, its, ledgers, tables)
+            machine = _machine(recording.model.gpus, recording.manifest)
+            found[one] = _repeat(path, its, ledgers, tables, machine)
     return _not_empty(found, path, per)
 
 
@@ -136,7 +147,8 @@ def measured_before(analysis: Analysis, per: str) -> Measured:
     for one in AUTOMATIC if per == AUTO else (per,):
         its = _units_before(analysis, one, len(ledgers), analysis.window)
         if its is not None:
-            found[one] = _repeat(analysis.path, its, ledgers, analysis.tables)
+            machine = _machine(analysis.gpus, analysis.run)
+            found[one] = _repeat(analysis.path, its, ledgers, analysis.tables, machine)
     return _not_empty(found, analysis.path, per)
 
 
@@ -160,7 +172,7 @@ def _units_before(analysis: Analysis, per: str, ledgers: int, window: Window) ->
     return launches(kernels["name"], kernels["count"], per.removeprefix(KERNEL), ledgers, window)
 
 
-def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables) -> Repeat:
+def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables, machine: Machine) -> Repeat:
     accounts = {account: _mean(ledgers, account, its.count) for account in ACCOUNTS}
     wall = Fraction(its.window.wall_ns) / its.count
     if sum(ns or 0 for ns in accounts.values()) != wall:
@@ -172,7 +184,13 @@ def _repeat(path: str, its: Units, ledgers: Sequence[Ledger], tables: Tables) ->
         accounts=accounts,
         totals={kind.key: _totals(kind, tables, its.count * len(ledgers)) for kind in KINDS},
         gpu_complete=all(ledger.gpu_complete is not False for ledger in ledgers),
+        machine=machine,
     )
+
+
+def _machine(gpus: pl.DataFrame, manifest: RunManifest | None) -> Machine:
+    names = tuple(sorted(gpus["name"].drop_nulls().unique()))
+    return Machine(names, manifest.cpu.model if manifest and manifest.cpu else None)
 
 
 def _mean(ledgers: Sequence[Ledger], account: str, count: Fraction) -> Fraction | None:

@@ -64,7 +64,7 @@ def named_paths(arguments: Sequence[str]) -> dict[str, tuple[Path, ...]]:
     result: dict[str, tuple[Path, ...]] = {}
     for label, path in given:
         named = label or _label(Path(path), result, is_shared=stems[Path(path).stem] > 1)
-        result[named] = (*result.get(named, ()), *_files(path))
+        result[named] = (*result.get(named, ()), *files_of(path))
     if len(result) < 2:
         raise ComparisonError(
             f"one side, {', '.join(result)}: a comparison needs two; name them, as in before=a.sqlite after=b.sqlite"
@@ -86,7 +86,12 @@ def _label(path: Path, taken: dict[str, tuple[Path, ...]], *, is_shared: bool) -
     return next(name for name in (label, *(f"{label}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 
-def _files(path: str) -> tuple[Path, ...]:
+def files_of(path: str) -> tuple[Path, ...]:
+    """Return the file, or the files that a pattern with `*`, `?` or `[` matches, sorted.
+
+    Raises:
+        ComparisonError: a pattern matches nothing.
+    """
     if not _WILD & set(path) or Path(path).exists():
         return (Path(path),)
     found = sorted(glob.glob(path))  # noqa: PTH207 - absolute, relative, folders: all may hold patterns

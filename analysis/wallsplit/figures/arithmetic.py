@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.arithmetic.work import Work
-from wallsplit.figures.drawing import COLOURS, Figure, axes, canvas
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.dots import Dots, Series
+from wallsplit.figures.drawing import Figure, axes, canvas
 from wallsplit.words.labels import ledger_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 NAMES = {"window": "window", "epoch": "mean epoch", "step": "mean step", "validation_step": "mean validation step"}
-_SERIES = (  # what it is, marker, colour
-    ("wall time", "o", COLOURS["host"]),
-    ("GPU work, measured", "^", COLOURS["cuda"]),
-    ("arithmetic, modelled: FLOPs ÷ peak", "s", COLOURS["computing"]),
+_SERIES = (  # what it is, marker, the part whose colour it has
+    ("wall time", "o", "host"),
+    ("GPU work, measured", "^", "cuda"),
+    ("arithmetic, modelled: FLOPs ÷ peak", "s", "computing"),
 )
 
 
@@ -34,6 +36,10 @@ def arithmetic(analysis: Analysis) -> Figure | None:
         caption=f"Wall time and arithmetic{of}, on a logarithmic axis: each grid line is ten times the one before",
         alt="; ".join(_in_words(work) for work in works),
         draw=lambda: _draw(works),
+        dots=Dots(
+            tuple(f"{NAMES[work.per]}  ×{work.count:,}" for work in works),
+            tuple(Series(title, key, tuple(_times(w)[i] for w in works)) for i, (title, _, key) in enumerate(_SERIES)),
+        ),
     )
 
 
@@ -44,10 +50,10 @@ def _times(work: Work) -> tuple[int | None, ...]:
 def _draw(works: tuple[Work, ...]) -> "Canvas":
     ax = axes(1.1 + 0.42 * len(works))
     rows = range(len(works))
-    for number, (title, marker, colour) in enumerate(_SERIES):
+    for number, (title, marker, key) in enumerate(_SERIES):
         times = [math.nan if not t else t / 1e3 for t in (_times(work)[number] for work in works)]
         if not all(map(math.isnan, times)):
-            ax.scatter(times, rows, label=title, marker=marker, color=colour, s=46, zorder=3)
+            ax.scatter(times, rows, label=title, marker=marker, color=COLOURS[key], s=46, zorder=3)
     for row, work in enumerate(works):
         known = [t / 1e3 for t in _times(work) if t]
         ax.plot([min(known), max(known)], [row, row], color="#8b929b88", linewidth=1.2)

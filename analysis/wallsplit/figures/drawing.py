@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
 from wallsplit.figures.bars import Bars
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.dots import Dots
+from wallsplit.figures.inline import Inline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-COLOURS = {part.key: part.light for part in PARTS} | {"hidden": "#56b4e9", "exposed": "#d55e00"}
 HATCHES = {part.key: part.hatch for part in PARTS if part.hatch} | {"exposed": "///"}
 INK = "#787d84"  # 4 : 1 or better on white and on near-black: one figure serves light and dark pages
 HEADLINE = "headline"
 _WIDTH_INCHES = 8.0
-_SETTINGS: dict[Any, Any] = {
+SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "wallsplit",  # ids in the SVG are hashes: a fixed salt makes equal input equal bytes
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -48,8 +50,10 @@ class Figure:
     """A drawing, or the text of an SVG."""
     bars: Bars | None = None
     """Set where the figure is nothing but bars: a renderer may draw those itself."""
-    inline: str | None = None
-    """An SVG for the inside of a page, in the page's own ink: its texts are escaped, and nothing in it acts."""
+    dots: Dots | None = None
+    """Likewise, where it is nothing but dots."""
+    inline: Inline | None = None
+    """Likewise, where we have a drawing of our own for pages."""
 
     @cached_property
     def svg(self) -> str:
@@ -57,7 +61,7 @@ class Figure:
         from matplotlib import rc_context
 
         buffer = io.StringIO()
-        with rc_context(_SETTINGS), warnings.catch_warnings():
+        with rc_context(SETTINGS), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a glyph that Matplotlib's own font lacks: the viewer's font has it
             metadata = {"Date": None, "Creator": f"wallsplit {__version__}", "Title": self.caption}
             drawing = self.draw()

@@ -2,9 +2,12 @@
 
 from typing import Literal
 
+import numpy as np
+
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import HEADLINE, Figure, stacked
+from wallsplit.figures.strip import by_phase
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.words.headline import Share, shares
 from wallsplit.words.labels import ledger_label
@@ -31,7 +34,11 @@ def ledger(analysis: Analysis) -> Figure | None:
 
 
 def bar(label: str, ledger: Ledger) -> Bar:
-    """Return a ledger as a bar of the headline's parts."""
+    """Return a ledger as a bar of the headline's parts; without any CUDA row, of the parts of host code."""
+    if ledger.device is None and ledger.host_parts and ledger.accounts["cuda.launch"] is None:
+        table = np.array([list(ledger.host_parts.values())], np.int64)
+        kinds, sums = by_phase(tuple(ledger.host_parts), table)
+        return Bar(label, tuple(Segment(k.key, k.title, ns) for k, ns in zip(kinds, sums[0].tolist(), strict=True)))
     return Bar(label, tuple(_segment(ledger, share) for share in shares([ledger])))
 
 

@@ -8,14 +8,18 @@ import polars as pl
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.drawing import Figure, axes, canvas
+from wallsplit.figures.inline import Inline, Kind
+from wallsplit.figures.lines import svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 MOST = 2_000
 """Changes drawn of each line: the most held between two of them."""
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
+_KEYS = ("computing", "setup", "copying", "communicating", "cuda")
+"""The parts whose colours the lines have."""
 
 Line = tuple[str, npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
@@ -31,13 +35,18 @@ def memory_use(analysis: Analysis) -> Figure | None:
         for (pid, _, kind), own in explained.memory_over_time.partition_by(
             "pid", "device", "kind", as_dict=True
         ).items()
-    ][: len(_LINES)]
+    ][: len(_KEYS)]
+    alt = "; ".join(f"{title}: at most {units.size(int(held.max()))}" for title, _, held in lines)
     return Figure(
         name="memory_use",
         section="memory",
         caption="GPU memory held over time, by kind, as CUDA allocated and released it",
-        alt="; ".join(f"{title}: at most {units.size(int(held.max()))}" for title, _, held in lines),
+        alt=alt,
         draw=lambda: _draw(lines),
+        inline=Inline(
+            lambda: svg(_KEYS[: len(lines)], [t for _, t, _ in lines], [held for *_, held in lines], alt),
+            tuple(Kind(key, title) for key, (title, *_) in zip(_KEYS, lines, strict=False)),
+        ),
     )
 
 
@@ -51,7 +60,7 @@ def _line(own: pl.DataFrame, title: str) -> Line:
 
 def _draw(lines: list[Line]) -> "Canvas":
     ax = axes(2.2)
-    for colour, (title, times, held) in zip(_LINES, lines, strict=False):
+    for colour, (title, times, held) in zip((COLOURS[key] for key in _KEYS), lines, strict=False):
         ax.step(times, held, where="post", color=colour, label=title, linewidth=1.4)
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_formatter(lambda value, _: units.ns(value))

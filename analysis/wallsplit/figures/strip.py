@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from wallsplit import units
 from wallsplit.accounts import ACCOUNTS, PARTS
 from wallsplit.analysis import Analysis
+from wallsplit.breakdowns.range_groups import grouped
+from wallsplit.figures.inline import Kind
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
@@ -21,17 +24,9 @@ MOST = 8
 """Strips shown at once; of more GPUs the one that works least and the one in the middle."""
 PHASE_KEYS = ("phase1", "phase2", "phase3", "phase4", "phase5")
 """Colours of the largest parts of host code, where there is nothing else."""
-OTHER, BLOCKED, RUN = "elsewhere", "blocked", "host"
+OTHER, BLOCKED, RUN = "communicating", "blocked", "host"
 """Colours of the other named parts, of sleeping, and of running without a name."""
 _TICKS = 8
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What is stacked: a colour and what it means."""
-
-    key: str
-    title: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +88,7 @@ def _strip(analysis: Analysis, one: Speaker, *, alone: bool) -> Strip | None:
     course, phases = one.why.course, one.diagnosis.phases_of_run
     if course is None or not course.ns.size:
         return None
-    kinds, table = _parts(one.ledger, course) if course.labels == ACCOUNTS else _phases(course)
+    kinds, table = _parts(one.ledger, course) if course.labels == ACCOUNTS else by_phase(course.labels, course.ns)
     used = table.sum(axis=0) > 0
     shares = table[:, used] / np.diff(course.bounds)[:, None]
     return Strip(
@@ -107,26 +102,32 @@ def _strip(analysis: Analysis, one: Speaker, *, alone: bool) -> Strip | None:
 
 
 def _parts(ledger: Ledger, course: Course) -> tuple[tuple[Kind, ...], npt.NDArray[np.int64]]:
-    kinds = tuple(Kind(p.key, p.title if ledger.device is not None else p.without_device or p.title) for p in PARTS)
+    titles = [p.title if ledger.device is not None else p.without_device or p.title for p in PARTS]
+    kinds = tuple(Kind(p.key, title.replace(" with the GPU", ", GPU")) for p, title in zip(PARTS, titles, strict=True))
     sums = [course.ns[:, [ACCOUNTS.index(account) for account in part.accounts]].sum(axis=1) for part in PARTS]
     return kinds, np.column_stack(sums)
 
 
-def _phases(course: Course) -> tuple[tuple[Kind, ...], npt.NDArray[np.int64]]:
-    """Return the largest phases of host code, the others together, sleeping, and running without a name."""
-    names = [label.removeprefix("host.") for label in course.labels]
-    totals = course.ns.sum(axis=0)
-    named = [i for i in np.argsort(-totals, kind="stable").tolist() if names[i] not in ("blocked", "run") and totals[i]]
-    first, rest = named[: len(PHASE_KEYS)], named[len(PHASE_KEYS) :]
-    blocked, run = names.index("blocked"), names.index("run")
-    groups = [*([i] for i in first), rest, [blocked], [run]]
+def by_phase(labels: Sequence[str], ns: npt.NDArray[np.int64]) -> tuple[tuple[Kind, ...], npt.NDArray[np.int64]]:
+    """Return the largest phases of host code, the others together, sleeping, and running without a name.
+
+    `ns` has a column per label; so has what comes back, per kind.
+    """
+    names = [label.removeprefix("host.") for label in labels]
+    totals = ns.sum(axis=0)
+    phases = [
+        i for i in np.argsort(-totals, kind="stable").tolist() if names[i] not in ("blocked", "run") and totals[i]
+    ]
+    first, rest = phases[: len(PHASE_KEYS)], phases[len(PHASE_KEYS) :]
+    alone = [[i for i, name in enumerate(names) if name == wanted] for wanted in ("blocked", "run")]
     kinds = (
         *(Kind(key, names[i]) for key, i in zip(PHASE_KEYS, first, strict=False)),
         Kind(OTHER, "other phases"),
         Kind(BLOCKED, "asleep in the operating system"),
         Kind(RUN, "host code without a name"),
     )
-    return kinds, np.column_stack([course.ns[:, group].sum(axis=1) for group in groups])
+    groups = [*([i] for i in first), rest, *alone]
+    return kinds, np.column_stack([ns[:, group].sum(axis=1) for group in groups])
 
 
 def clock(time_ns: int) -> str:
@@ -177,4 +178,5 @@ def beside_title(beside: Beside) -> str:
 
 def beside_label(beside: Beside) -> str:
     """Return what a stretch beside the strip is, in short."""
-    return for_people(beside.name, 60) if beside.count == 1 else f"{beside.count:,} × {for_people(beside.name, 60)}"
+    (name,) = grouped(pl.Series([beside.name]))
+    return for_people(name, 60) if beside.count == 1 else f"{beside.count:,} × {for_people(name, 60)}"

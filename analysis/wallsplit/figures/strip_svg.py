@@ -1,14 +1,19 @@
 """A strip as inline SVG: needs no script, prints, and takes its colours from the page's classes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
+from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.strip import Strip, beside_label, beside_title, hovers, ticks
+from wallsplit.figures.svg_paths import percentage, stacked
+from wallsplit.why.course import Beside
 
 TALL, LOW = 92, 44
 """Heights of the stack, in pixels: of one or two strips, of more."""
 _LANE, _AXIS, _GAP = 20, 20, 6
-_LETTER = 7.0
+_READABLE = 40
+"""Stretches of a lane that are shown even without names."""
+_LETTER = 6.6
 """Pixels a letter takes at most, so that a label is shown where it fits and never cut."""
 _WIDTHS = ((340, ""), (700, "from-broad"), (1100, "from-wide"))
 """Widths of the drawing, the narrowest first, and the class of labels that need as much: narrower pages hide those."""
@@ -17,18 +22,21 @@ _WIDTHS = ((340, ""), (700, "from-broad"), (1100, "from-wide"))
 def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
     """Return the drawing; its width is that of what it stands in."""
     height = TALL if tall else LOW
-    whole = height + (_GAP + _LANE * len(strip.lanes) if strip.lanes else 0) + (_AXIS if axis else 0)
+    lanes = [drawn for lane in strip.lanes if (drawn := _lane(strip, lane))][: None if tall else 1]
+    whole = height + (_GAP + _LANE * len(lanes) if lanes else 0) + (_AXIS if axis else 0)
+    clock = f'data-start="{strip.start_ns}" data-end="{strip.end_ns}" data-height="{height}"'
     return "".join(
         [
-            (
-                f'<svg class="strip" role="img" width="100%" height="{whole}" data-start="{strip.start_ns}" '
-                f'data-end="{strip.end_ns}" data-height="{height}" aria-label="{escape(strip.in_words)}">'
-            ),
+            f'<svg class="strip" role="img" width="100%" height="{whole}" {clock} fill="currentColor" font-size="11.5"',
+            f' aria-label="{escape(strip.in_words)}">',
             f'<svg width="100%" height="{height}" viewBox="0 0 {len(strip.shares)} 100" preserveAspectRatio="none">',
-            *_stack(strip),
+            *stacked([kind.key for kind in strip.kinds], strip.shares, COLOURS),
             *_hover(strip),
             "</svg>",
-            *_lanes(strip, height + _GAP),
+            *(
+                f'<svg y="{height + _GAP + i * _LANE}" width="100%" height="{_LANE}">{lane}</svg>'
+                for i, lane in enumerate(lanes)
+            ),
             *(_axis(strip, whole) if axis else ()),
             *_steady(strip, height, whole - (_AXIS if axis else 0)),
             "</svg>",
@@ -36,50 +44,42 @@ def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
     )
 
 
-def _stack(strip: Strip) -> Iterator[str]:
-    """Give a path per kind, of one rectangle for all stretches side by side that look the same."""
-    tops = (strip.shares.cumsum(axis=1) * 100).round(1)
-    bottoms = (tops - (strip.shares * 100).round(1)).clip(0)
-    bottoms[:, 1:] = tops[:, :-1]
-    for column, kind in enumerate(strip.kinds):
-        path = "".join(
-            f"M{a} {_number(100 - top)}h{b - a}v{_number(top - bottom)}h{a - b}z"
-            for a, b, bottom, top in _runs(bottoms[:, column].tolist(), tops[:, column].tolist())
-            if top > bottom
-        )
-        if path:
-            yield f'<path class="c-{kind.key}" d="{path}"/>'
-
-
-def _runs(bottoms: list[float], tops: list[float]) -> Iterator[tuple[int, int, float, float]]:
-    first = 0
-    for i in range(1, len(tops) + 1):
-        if i == len(tops) or (bottoms[i], tops[i]) != (bottoms[first], tops[first]):
-            yield first, i, bottoms[first], tops[first]
-            first = i
-
-
 def _hover(strip: Strip) -> Iterator[str]:
-    yield '<g class="hover">'
+    yield '<g class="hover" fill="#ffffff" fill-opacity="0">'
     for first, last, text in hovers(strip):
         yield f'<rect x="{first}" width="{last - first}" height="100"><title>{escape(text)}</title></rect>'
     yield "</g>"
 
 
-def _lanes(strip: Strip, top: int) -> Iterator[str]:
-    for row, lane in enumerate(strip.lanes):
-        for beside in lane:
-            left, right = strip.place(beside.start_ns), strip.place(beside.end_ns)
-            if right <= left:
-                continue
-            text = beside_label(beside)
-            fits = next((name for width, name in _WIDTHS if len(text) * _LETTER + 10 <= (right - left) * width), None)
-            label = "" if fits is None else f'<text{_class(fits)} x="5" y="12.5">{escape(text)}</text>'
-            yield (
-                f'<svg class="lane" x="{_per_cent(left)}" y="{top + row * _LANE}" width="{_per_cent(right - left)}" '
-                f'height="{_LANE - 3}"><title>{escape(beside_title(beside))}</title>'
-                f'<rect width="100%" height="100%"/>{label}</svg>'
-            )
+def _lane(strip: Strip, lane: Sequence[Beside]) -> str:
+    """Return a lane at the top of its own drawing; nothing where so much is in it that nothing has room for a name."""
+    drawn = [_beside(strip, beside) for beside in lane if strip.place(beside.end_ns) > strip.place(beside.start_ns)]
+    return "" if len(drawn) > _READABLE and not any("<text" in one for one in drawn) else "".join(drawn)
+
+
+def _beside(strip: Strip, beside: Beside) -> str:
+    left, right = strip.place(beside.start_ns), strip.place(beside.end_ns)
+    label = _label(beside_label(beside), right - left)
+    return (
+        f'<svg class="lane" x="{percentage(left)}" width="{percentage(right - left)}" height="{_LANE - 3}">'
+        f"<title>{escape(beside_title(beside))}</title>"
+        f'<rect width="100%" height="100%" fill="#8b929b" fill-opacity="0.25"/>{label}</svg>'
+    )
+
+
+def _label(text: str, width: float) -> str:
+    """Return a label that fits in so much of the drawing: the text, else its last two words, else nothing."""
+    whole = _needs(text, width)
+    last = " ".join(text.split()[-2:])
+    words, needs = (text, whole) if whole is not None or last == text else (last, _needs(last, width))
+    if needs is None:
+        return ""
+    return f'<text{_class(needs)} x="5" y="12.5">{escape(words)}</text>'
+
+
+def _needs(text: str, width: float) -> str | None:
+    """Return the class of pages on which a text fits in a part of the drawing; None where it fits on none."""
+    return next((name for pixels, name in _WIDTHS if len(text) * _LETTER + 8 <= width * pixels), None)
 
 
 def _axis(strip: Strip, bottom: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _axis(strip: Strip, bottom: int) -> Iterator[str]:
         place = strip.place(time)
         anchor = "start" if place < 0.03 else "end" if place > 0.97 else "middle"
         hidden = _class("from-broad") if number % 2 else ""
-        yield f'<text{hidden} x="{_per_cent(place)}" y="{bottom - 5}" text-anchor="{anchor}">{escape(label)}</text>'
+        yield f'<text{hidden} x="{percentage(place)}" y="{bottom - 5}" text-anchor="{anchor}">{escape(label)}</text>'
 
 
 def _steady(strip: Strip, height: int, bottom: int) -> Iterator[str]:
@@ -95,18 +95,11 @@ def _steady(strip: Strip, height: int, bottom: int) -> Iterator[str]:
         return
     place = strip.place(strip.steady[0])
     anchor, shift = ("start", 6) if place < 0.8 else ("end", -6)
-    x = _per_cent(place)
-    yield f'<line class="steady" x1="{x}" x2="{x}" y1="0" y2="{bottom}"/>'
-    yield f'<text class="steady" x="{x}" dx="{shift}" y="15" text-anchor="{anchor}">steady from here</text>'
+    x = percentage(place)
+    line = f'x1="{x}" x2="{x}" y1="0" y2="{bottom}" stroke="currentColor" stroke-dasharray="4 3"'
+    text = f'x="{x}" dx="{shift}" y="15" text-anchor="{anchor}" font-weight="bold"'
+    yield f'<line class="steady" {line}/><text class="steady" {text}>steady from here</text>'
 
 
 def _class(name: str) -> str:
     return f' class="{name}"' if name else ""
-
-
-def _per_cent(ratio: float) -> str:
-    return f"{_number(round(ratio * 100, 3))}%"
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 3):g}"

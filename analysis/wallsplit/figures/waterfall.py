@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 from wallsplit.comparison.pairs import Pair
 from wallsplit.comparison.waterfall import Line
 from wallsplit.figures.drawing import INK, Figure
+from wallsplit.figures.inline import Inline
 from wallsplit.text import for_people
 from wallsplit.units import ns, signed_ns
 from wallsplit.words.changes import label
@@ -71,7 +72,7 @@ def waterfall(pair: Pair, name: str = "waterfall") -> Figure:
         caption=f"From {drawn[0].name} to {drawn[-1].name}: orange adds to the wall time, green takes from it",
         alt=f"{drawn[0].name} {drawn[0].text}; {changes or 'no account changed'}; {drawn[-1].name} {drawn[-1].text}",
         draw=lambda: svg(drawn, INK),
-        inline=svg(drawn, "currentColor"),
+        inline=Inline(lambda: svg(drawn, "currentColor"), ()),
     )
 
 

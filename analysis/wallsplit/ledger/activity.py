@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import GPU_ACCOUNTS, LAYERS, OTHER_PROCESS
-from wallsplit.intervals import EMPTY, Intervals, Times, covers, union
+from wallsplit.intervals import EMPTY, Intervals, Times, covers, merge, of_others, union
 from wallsplit.ledger.rows import Rows, rows_of_processes
 from wallsplit.ledger.timeline import NOTHING, Layers, Timeline, timeline
 from wallsplit.model import Model
@@ -49,8 +49,9 @@ def activities(model: Model) -> tuple[Activity, ...]:
         return _host_only(model)
     links = _Links.of(model)
     processes = rows_of_processes(model)
+    others = _other_processes(model, processes)
     return tuple(
-        _activity(model, pid, device, rows, links, processes)
+        _activity(model, pid, device, rows, links, others)
         for pid, devices in processes.items()
         for device, rows in devices.items()
     )
@@ -87,7 +88,7 @@ def _activity(
     device: int | None,
     rows: Rows,
     links: _Links,
-    processes: dict[int, dict[int | None, Rows]],
+    others: dict[tuple[int, int | None], Intervals],
 ) -> Activity:
     driving = rows.calls.filter("is_driving")
     threads = driving["thread"].unique().sort()
@@ -95,7 +96,7 @@ def _activity(
     gpu = None if device is None else model.physical_gpu(pid, device)
     layers = {
         **_gpu_layers(rows),
-        OTHER_PROCESS: _other_processes(model, pid, gpu, processes),
+        OTHER_PROCESS: others.get((pid, gpu), EMPTY),
         **_call_layers(driving),
         "cuda.profiler": _union(
             model.profiler_overhead.filter(pl.col("pid") == pid, pl.col("thread").is_in(threads.implode()))
@@ -142,18 +143,20 @@ def _gpu_layers(rows: Rows) -> dict[str, Intervals]:
 
 
 def _other_processes(
-    model: Model, pid: int, gpu: int | None, processes: dict[int, dict[int | None, Rows]]
-) -> Intervals:
-    """Return when another process works on the same physical GPU."""
-    if gpu is None:
-        return EMPTY
-    others = [
-        rows.operation_times
-        for other, devices in processes.items()
-        for device, rows in devices.items()
-        if other != pid and device is not None and model.physical_gpu(other, device) == gpu
-    ]
-    return _union(pl.concat(others)) if others else EMPTY
+    model: Model, processes: dict[int, dict[int | None, Rows]]
+) -> dict[tuple[int, int | None], Intervals]:
+    """Return, by process and physical GPU, when another process works on that GPU."""
+    busy: dict[int, dict[int, list[Intervals]]] = {}
+    for pid, devices in processes.items():
+        for device, rows in devices.items():
+            if device is not None:
+                gpu = model.physical_gpu(pid, device)
+                busy.setdefault(gpu, {}).setdefault(pid, []).append(_union(rows.operation_times))
+    return {
+        (pid, gpu): others
+        for gpu, own in busy.items()
+        for pid, others in zip(own, of_others([merge(sets) for sets in own.values()]), strict=True)
+    }
 
 
 def _call_layers(driving: pl.DataFrame) -> dict[str, Intervals]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import API_ACCOUNTS
-from wallsplit.intervals import Intervals, Times, merge
+from wallsplit.intervals import Intervals, Times, of_others
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE, UNLABELLED, Codes, Labels, latest_begun, paint
 from wallsplit.ledger.os_calls import SIGNAL, os_class
@@ -49,17 +49,30 @@ def host_timelines(
     for activity in activities:
         if activity.pid not in processes:
             processes[activity.pid] = _process(model, activity, rules)
+    elsewhere = on_other_devices(activities)
     return tuple(
         HostTimelines(
             phase=(own := processes[activity.pid]).phase,
             os_call=own.os_call,
             api_call={} if activity.rows is None else _api_calls(activity.rows),
-            elsewhere=merge([a.busy for a in activities if a.pid == activity.pid and a.device != activity.device]),
+            elsewhere=elsewhere[activity.pid, activity.device],
             has_ranges=own.has_ranges,
             has_os_calls=own.has_os_calls,
         )
         for activity in activities
     )
+
+
+def on_other_devices(activities: Sequence[Activity]) -> dict[tuple[int, int | None], Intervals]:
+    """Return, by process and device, when another device of the process works."""
+    by_process: dict[int, list[Activity]] = {}
+    for activity in activities:
+        by_process.setdefault(activity.pid, []).append(activity)
+    return {
+        (each.pid, each.device): others
+        for own in by_process.values()
+        for each, others in zip(own, of_others([a.busy for a in own]), strict=True)
+    }
 
 
 def of_driving_threads(frame: pl.LazyFrame, activity: Activity) -> pl.LazyFrame:

@@ -55,16 +55,16 @@ def rows_of_processes(model: Model) -> dict[int, dict[int | None, Rows]]:
     return {pid: _devices(model, pid) for pid in pids}
 
 
-def _slice(frame: pl.DataFrame, key: str, value: int) -> pl.DataFrame:
-    """Return the rows with this value of a column in ascending order: a view, not a copy."""
+def _rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
+    """Return the rows with this value of a column in ascending order."""
     low, high = (frame[key].search_sorted(value, side=side) for side in SIDES)
-    return frame.slice(low, high - low)
+    return slice(low, high)
 
 
 def _devices(model: Model, pid: int) -> dict[int | None, Rows]:
     def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
-        numbered = frame.drop("correlation_id").with_columns(pl.Series("number", numbers))
-        return _slice(numbered, "pid", pid).drop("pid")
+        rows = _rows_of(frame, "pid", pid)  # slices are views; the numbers of all processes would be a copy for each
+        return frame[rows].drop("pid", "correlation_id").with_columns(pl.Series("number", numbers[rows]))
 
     calls = mine(model.api_calls, model.correlation.calls)
     kernels, replays, memory_ops = map(mine, model.gpu_operations, model.correlation.operations)
@@ -79,7 +79,7 @@ def _devices(model: Model, pid: int) -> dict[int | None, Rows]:
     if len(devices) < 2:
         return {(devices[0] if devices else None): Rows(calls, kernels, replays, memory_ops)}
     return {
-        device: Rows(calls, *(_slice(frame, "device", device) for frame in (kernels, replays, memory_ops)))
+        device: Rows(calls, *(frame[_rows_of(frame, "device", device)] for frame in (kernels, replays, memory_ops)))
         for device in devices
     }
 

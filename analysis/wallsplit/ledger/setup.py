@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.model import Names
-from wallsplit.ranks import distinct, ranked
+from wallsplit.ranks import ranked
 from wallsplit.schema import API_CLASSES
 
 LONG_NS = 1_000_000
@@ -26,6 +26,7 @@ STARTS_PROFILER = re.compile(r"ProfilerStart$")
 _SETUP = API_CLASSES.index("setup")
 _LAUNCH = API_CLASSES.index("launch")
 _SYNC = API_CLASSES.index("sync")
+_NOWHERE = np.empty(0, np.intp)
 
 
 def set_up_by_cause(
@@ -68,7 +69,7 @@ def _context_creation(
     place[order] = np.arange(len(order))
     candidates = np.flatnonzero(makes | starts_profiler | (is_long & creates))
     starts, threads = calls["start"].to_numpy(), calls["thread"].to_numpy()
-    switched = {t: np.sort(place[switches & (threads == t)]) for t in distinct(threads[makes])}
+    switched = _by_thread(threads[switches], place[switches])
     last_making: dict[int, int] = defaultdict(lambda: -1)  # per thread: how many switches came before its last one
     result = []
     for row in candidates[np.argsort(place[candidates])]:
@@ -80,12 +81,19 @@ def _context_creation(
             missing -= 1
         if makes[row]:
             thread = int(threads[row])
-            before = int(np.searchsorted(switched[thread], place[row]))
+            before = int(np.searchsorted(switched.get(thread, _NOWHERE), place[row]))
             if not creates[row] and last_making[thread] != before:
                 result.append(int(row))
                 missing -= 1
             last_making[thread] = before
     return result
+
+
+def _by_thread(threads: npt.NDArray[np.int64], places: npt.NDArray[np.intp]) -> dict[int, npt.NDArray[np.intp]]:
+    """Return the places of each thread, ascending."""
+    order = np.lexsort((places, threads))
+    bounds = np.flatnonzero(np.diff(threads[order])) + 1
+    return {int(threads[rows[0]]): places[rows] for rows in np.split(order, bounds) if len(rows)}
 
 
 def _named(name: pl.Series, names: Names, pattern: re.Pattern[str]) -> npt.NDArray[np.bool_]:

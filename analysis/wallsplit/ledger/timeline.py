@@ -160,9 +160,9 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
         within = (piece >= 0) & (piece < len(labels))
         held[within] = labels[piece[within]]
         slot = np.minimum(np.searchsorted(bounds, cuts[:-1], side="right") - 1, len(table) - 1)
-        base, rows = int(slot[0]), int(slot[-1] - slot[0]) + 1
-        part = summed((slot - base) * size + held, np.diff(cuts), rows * size)
-        table[base : base + rows] += part.reshape(rows, size)
+        base, count = int(slot[0]), int(slot[-1] - slot[0]) + 1
+        part = summed((slot - base) * size + held, np.diff(cuts), count * size)
+        table[base : base + count] += part.reshape(count, size)
     return table
 
 

@@ -18,6 +18,9 @@ AMOUNTS = {  # schema column: column of TARGET_INFO_GPU
     "max_shared_memory_per_sm_bytes": "maxShmemPerSm",
 }
 
+MOST = {"smCount": 2**16, "maxWarpsPerSm": 2**16, "maxBlocksPerSm": 2**16}
+"""Above it, or above 2^60 for the other amounts, a description is of no GPU: the figure is not known."""
+
 
 def gpus(trace: Trace, used: Mapping[tuple[int, int], int]) -> Gpus:
     """Return one row per physical GPU in use (schema.GPUS), null where the export does not describe it.
@@ -53,7 +56,10 @@ def _descriptions(trace: Trace) -> pl.DataFrame:
         pl.col("id").alias("gpu"),
         pl.col("name").cast(pl.String),
         # Nothing has zero multiprocessors or bytes: exports write 0 where they do not know.
-        *(pl.when(pl.col(amount) > 0).then(amount).alias(name) for name, amount in AMOUNTS.items()),
+        *(
+            pl.when(pl.col(amount).is_between(1, MOST.get(amount, 2**60))).then(amount).alias(name)
+            for name, amount in AMOUNTS.items()
+        ),
         pl.concat_str([major, pl.lit("."), minor]).alias("compute_capability"),
     )
     return _completed(described.unique("gpu", keep="first", maintain_order=True).collect())

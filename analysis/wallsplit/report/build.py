@@ -6,6 +6,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.drawing import HEADLINE, Figure
 from wallsplit.report.document import Report, Section
+from wallsplit.report.first_screen import first_screen
 from wallsplit.report.sections import SECTIONS
 from wallsplit.text import file_name
 from wallsplit.words.all_notes import BANNER
@@ -24,6 +25,7 @@ def report(analysis: Analysis, top: int = TOP) -> Report:
         figure=next((figure for figure in figures if figure.section == HEADLINE), None),
         sections=tuple(_opened_by(figures, section) for section in sections),
         banner=BANNER if analysis.reconstructed else None,
+        first=first_screen(analysis),
     )
 
 

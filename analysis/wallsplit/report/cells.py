@@ -41,6 +41,8 @@ def _number(value: float | Decimal, kind: Kind) -> str:
             return f"{value} %"
         case "count":
             return units.count(int(value))
+        case "mean_count":
+            return units.mean_count(float(value))
         case "number":
             return f"{value:,.1f}"
         case "text":

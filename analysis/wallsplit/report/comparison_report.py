@@ -38,8 +38,8 @@ _NAME = Column("name")
 _CHANGES = (
     _NAME,
     Column("change"),
-    Column("count before", "number"),
-    Column("count after", "number"),
+    Column("count before", "mean_count"),
+    Column("count after", "mean_count"),
     Column("mean before", "ns"),
     Column("mean after", "ns"),
     Column("total", "change_ns"),

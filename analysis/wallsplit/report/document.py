@@ -6,11 +6,14 @@ from typing import Literal
 
 from wallsplit.figures.drawing import Figure
 from wallsplit.note import Note
+from wallsplit.report.first_screen import FirstScreen
 
-Kind = Literal["text", "count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"]
+Kind = Literal[
+    "text", "count", "mean_count", "number", "ns", "change_ns", "bytes", "ratio", "fine_ratio", "percent", "flops"
+]
 """What a column's numbers are: ratio is 0–1, and so is fine_ratio, for small ones; percent is already of 100.
 
-change_ns is a difference of times: printed with its sign.
+change_ns is a difference of times: printed with its sign. mean_count is how often on average, to three digits.
 """
 
 
@@ -146,3 +149,5 @@ class Report:
     """A warning that goes before everything else."""
     source: str = "a trace of NVIDIA Nsight Systems"
     """What the report was made from."""
+    first: FirstScreen | None = None
+    """What people see before all else; the headline is then what the whole recording's bar is called."""

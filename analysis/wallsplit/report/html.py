@@ -3,29 +3,38 @@
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from wallsplit import __version__
 from wallsplit.accounts import PARTS
-from wallsplit.figures.drawing import COLOURS, Figure
+from wallsplit.figures import dots, step_chart, strip_svg
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import Figure
+from wallsplit.figures.inline import Kind
+from wallsplit.figures.strip import PHASE_KEYS, Strip
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import Label, Link, Report, Table
+from wallsplit.report.document import Label, Link, Report
 from wallsplit.text import PROSE, for_people, visible
 from wallsplit.units import ns
 
 MARK = '<meta name="generator" content="wallsplit '
 """What every page of ours carries near its top: such a file may be overwritten."""
 
+_OF_PHASES = dict(zip(PHASE_KEYS, (0, 2, 5, 1, 4), strict=True))
+"""The colours of the parts, told apart best first, serve phases of host code too: a page shows either."""
+_SEPARATORS = re.compile(r"([_.:/-])(?=\w)")
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b)")
 
 
 def html(report: Report) -> str:
     """Return the page; equal reports give equal text."""
-    style, script = f"{_part_colours()}{_asset('style.css')}", _asset("sort.js")
+    style, script = f"{_part_colours()}{_asset('style.css')}", _asset("sort.js") + _asset("strip.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -36,13 +45,8 @@ def html(report: Report) -> str:
 
 
 def first_screen(report: Report) -> str:
-    """Return what a notebook shows of a report, as a part of its page: headline, bars and the tables of the ledger."""
-    tables = [block for section in report.sections if section.key == "ledger" for block in section.blocks]
-    return (
-        _environment()
-        .get_template("first_screen.html.jinja")
-        .render(report=report, tables=[block for block in tables if isinstance(block, Table)], colours=COLOURS)
-    )
+    """Return the first screen as a part of someone else's page, such as a notebook."""
+    return _environment().get_template("first_screen.html.jinja").render(report=report, colours=COLOURS)
 
 
 @cache
@@ -66,8 +70,21 @@ def _environment() -> Environment:
         "per_cent": lambda ratio: f"{ratio * 100:.4f}%",
         "ns": ns,
         "unbroken": lambda text: _NUMBER_AND_UNIT.sub("\u00a0", text),
+        "broken": _at_separators,
+        "drawn": lambda strip, tall, axis: _svg(strip_svg.svg(strip, tall=tall, axis=axis)),
+        "drawn_steps": lambda chart: _svg(step_chart.svg(chart)),
+        "dots": lambda row, of: _svg(dots.svg(of, row)),
+        "inline": lambda inline: _svg(inline.svg()),
+        "axis": lambda of: _svg(dots.axis(of)),
+        "kinds": _kinds,
     }
-    environment.globals |= {"cell_text": cell_text, "sort_key": sort_key, "fact_limit": PROSE}
+    environment.globals |= {
+        "cell_text": cell_text,
+        "sort_key": sort_key,
+        "fact_limit": PROSE,
+        "keys": _keys,
+        "legend_mark": dots.legend_mark,
+    }
     return environment
 
 
@@ -81,12 +98,34 @@ def _part_colours() -> str:
     light = " ".join(f"--{part.key}: {part.light};" for part in PARTS)
     dark = " ".join(f"--{part.key}: {part.dark};" for part in PARTS)
     classes = "\n".join(f".c-{part.key} {{ fill: var(--{part.key}); }}" for part in PARTS)
+    classes += "".join(f"\n.l-{part.key} {{ stroke: var(--{part.key}); }}" for part in PARTS)
+    classes += "".join(f"\n.c-{key} {{ fill: var(--{PARTS[i].key}); }}" for key, i in _OF_PHASES.items())
     return f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{classes}\n"
 
 
 def _inert(value: object) -> object:
     """Return what a `{{ }}` gives; plain text, wherever it came from, with its control characters written out."""
     return visible(value) if type(value) is str else value
+
+
+def _keys(report: Report) -> dict[str, str]:
+    """Return the titles of the sections by their keys."""
+    return {section.key: section.title for section in report.sections}
+
+
+def _svg(drawn: str) -> Markup:
+    """Return a drawing of ours, whose texts are escaped where it is drawn."""
+    return Markup(drawn)  # noqa: S704
+
+
+def _kinds(strips: Sequence[Strip]) -> list[Kind]:
+    """Return what the strips stack, each once, in order."""
+    return list({kind.key: kind for strip in strips for kind in strip.kinds}.values())
+
+
+def _at_separators(text: str) -> Markup:
+    """Return a name that may break behind the separators in it, and nowhere else unless it has to."""
+    return Markup(_SEPARATORS.sub(r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704 - escaped
 
 
 def _hash(text: str) -> str:

@@ -12,7 +12,9 @@ from wallsplit.note import Note
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
 from wallsplit.text import file_name, for_people, visible
 from wallsplit.words.all_notes import BANNER
+from wallsplit.words.headline import of_gpus
 from wallsplit.words.labels import ledger_label
+from wallsplit.words.speakers import speakers
 
 STEM = "index"
 
@@ -36,6 +38,25 @@ def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[t
         source=f"{count} trace{'s' if count != 1 else ''} of NVIDIA Nsight Systems",
         banner=BANNER if analyses and all(analysis.reconstructed for analysis in analyses) else None,
     )
+
+
+def worst_first(analyses: Sequence[Analysis]) -> list[int]:
+    """Return the positions of the analyses: those of which nothing can be said, then by the GPU's share, least first.
+
+    Runs without CUDA come last, as nothing of the GPU is wrong with them; equal ones keep their order.
+    """
+    return sorted(range(len(analyses)), key=lambda i: _place(analyses[i]))
+
+
+def _place(analysis: Analysis) -> tuple[int, float]:
+    every = speakers(analysis)
+    if not analysis.ledgers or all(ledger.accounts["cuda.launch"] is None for ledger in analysis.ledgers):
+        return 2, 0.0
+    if any(one.diagnosis.primary in ("abstain", "failed_calls") for one in every):
+        return 0, 0.0
+    told = of_gpus(analysis.ledgers)
+    on_gpu = sum(ledger.gpu_busy_ns or 0 for ledger in told)
+    return 1, on_gpu / max(1, sum(ledger.wall_ns for ledger in told))
 
 
 def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:

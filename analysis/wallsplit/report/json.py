@@ -22,10 +22,12 @@ _encoded = json.JSONEncoder(allow_nan=False).encode  # json.dumps makes an encod
 LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
-def document(outcomes: Sequence[Outcome], comparison: dict[str, Any] | None = None) -> dict[str, Any]:
+def document(
+    outcomes: Sequence[Outcome], comparison: dict[str, Any] | None = None, ranks: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the document of several traces, in the order given; of a failed one it holds path and error.
 
-    `comparison` is what `comparison_json.py` makes of one between them.
+    `comparison` and `ranks` are what `comparison_json.py` and `ranks_report.py` make of those between them.
 
     Times are integers in ns, None is not measured, and no number is infinite or NaN.
     """
@@ -34,6 +36,7 @@ def document(outcomes: Sequence[Outcome], comparison: dict[str, Any] | None = No
         "generator": {"name": "wallsplit", "version": __version__, "core": native.CORE},
         "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
         "comparison": comparison,
+        **({"ranks": ranks} if ranks else {}),
     }
 
 

@@ -1,13 +1,16 @@
 """A report as GitHub-flavoured Markdown, its figures as SVG files beside it."""
 
 import re
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.cells import cell_text
 from wallsplit.report.document import Block, Cell, Column, Facts, Link, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.first_screen import Card, FirstScreen
 from wallsplit.text import PROSE, for_people
+from wallsplit.words.advice import Advice
 
 MARK = "<!-- generator: wallsplit "
 """What every file of ours carries near its top: such a file may be overwritten."""
@@ -27,7 +30,10 @@ def markdown(report: Report, stem: str) -> str:
     parts = [f"{MARK}{__version__} -->", f"# {escape(report.title)}"]
     if report.banner:
         parts.append("\n".join(["> [!WARNING]", f"> {escape(report.banner)}"]))
-    parts.append(f"**{escape(report.headline)}**")
+    if report.first:
+        parts += [*_first_screen(report.first, stem), "## The whole recording", escape(report.headline)]
+    else:
+        parts.append(f"**{escape(report.headline)}**")
     if report.figure:
         parts.append(_figure(report.figure, stem))
     parts += [part for section in report.sections for part in _section(section, stem)]
@@ -38,7 +44,39 @@ def markdown(report: Report, stem: str) -> str:
 def figures(report: Report) -> tuple[Figure, ...]:
     """Return the figures that the Markdown refers to."""
     inside = (block for section in report.sections for block in section.blocks if isinstance(block, Figure))
-    return tuple(figure for figure in (report.figure, *inside) if figure)
+    picture = report.first.picture if report.first else None
+    return tuple(figure for figure in (picture, report.figure, *inside) if figure)
+
+
+def _first_screen(first: FirstScreen, stem: str) -> Iterator[str]:
+    if first.context:
+        yield escape(first.context)
+    yield f"**{escape(first.verdict)}**"
+    if first.seconds:
+        yield escape(first.seconds)
+    if first.picture:
+        yield _figure(first.picture, stem)
+    if first.cards:
+        yield "\n".join(cards(first.cards))
+    if first.advice:
+        yield "**What to do, by what it can win**"
+        yield "\n".join(todo(first.advice))
+    for line in (first.warning, first.left_out):
+        if line:
+            yield escape(line)
+
+
+def cards(shown: Sequence[Card]) -> Iterator[str]:
+    """Give the lines of a list of the cards."""
+    for card in shown:
+        text = f" – {escape(card.text)}" if card.text else ""
+        yield f"- {escape(card.title)}: **{escape(card.figure)}** {escape(card.of)}{text}".rstrip()
+
+
+def todo(rows: Sequence[Advice]) -> Iterator[str]:
+    """Give the lines of the table of what to do."""
+    yield from ("| at most | do | because |", "| :-- | :-- | :-- |")
+    yield from (_line([escape(row.at_most), escape(row.do), escape(row.because)]) for row in rows)
 
 
 def escape(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The heart of a report for a terminal: headline, ledger, calls, kernels, notes, in 80 columns."""
+"""A report for a terminal: the first screen, or the sections asked for."""
 
-import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rich.console import Console, Group, RenderableType
@@ -8,54 +8,79 @@ from rich.constrain import Constrain
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wallsplit.accounts import ACCOUNTS, PARTS
+from wallsplit.accounts import ACCOUNTS
+from wallsplit.errors import SectionError
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import AtLeast, Cell, Column, Paragraph, Remarks, Report, Section, Table
-from wallsplit.text import PROSE, for_people, shorten
+from wallsplit.report.document import AtLeast, Cell, Column, Fact, Facts, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.terminal_screen import LOOKS, Means, means, one_line, screen
+from wallsplit.text import PROSE, shorten
 from wallsplit.units import apportion, ns
 
-WIDTH = 80
-"""Columns used at most: long lines are hard to read on a wide terminal, too."""
-
-_GLYPHS = {part.key: part.glyph for part in PARTS}
-_ASCII_GLYPHS = {part.key: part.ascii_glyph for part in PARTS}
-_STYLES = {part.key: part.terminal for part in PARTS}
+_GLYPHS = {key: part.glyph for key, part in LOOKS.items()}
+_ASCII_GLYPHS = {key: part.ascii_glyph for key, part in LOOKS.items()}
+_STYLES = {key: part.terminal for key, part in LOOKS.items()}
+_NARROW, _WIDE = 40, 60
+"""Columns that a name, and any other cell, may take where all of a table is printed."""
 _BAR_WIDTH = 24
-_ASCII = str.maketrans(
-    {
-        "≥": ">=",
-        "≤": "<=",
-        "≠": "!=",
-        "–": "-",
-        "−": "-",
-        "…": "...",
-        "µ": "u",
-        "→": "->",
-        "±": "+-",
-        "“": '"',
-        "”": '"',
-        "×": "x",
-        "÷": "/",
-    }
-)
 _LEVELS = {"info": ("Note", "bold"), "warning": ("Warning", "bold yellow"), "error": ("Error", "bold red")}
 
 
-def terminal(report: Report, console: Console) -> Constrain:
-    """Return what to print on the console: text only, never markup; ASCII where the terminal knows no more."""
-    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")  # also where the output is piped
-    ascii_only = dumb or not console.encoding.lower().startswith("utf")
-    width = min(console.width, WIDTH)
-    return Constrain(_Renderer(width, ascii_only=ascii_only).report(report), width)
+ALL = "all"
+"""What asks for every section, each in brief."""
+
+
+def terminal(report: Report, console: Console, wanted: Sequence[str] = ()) -> Constrain:
+    """Return what to print on the console: text only, never markup; ASCII where the terminal knows no more.
+
+    `wanted`: names of sections to print instead of the first screen.
+
+    Raises:
+        SectionError: the report has no such section.
+    """
+    how = means(console)
+    renderer = _Renderer(how)
+    if report.first and not wanted:
+        return Constrain(screen(report, report.first, how), how.width)
+    if not wanted or ALL in wanted:
+        return Constrain(renderer.report(report), how.width)
+    sections = [_named(report, name) for name in wanted]
+    return Constrain(Group(*(line for section in sections for line in renderer.whole(section))), how.width)
+
+
+def overview(rows: Sequence[tuple[Report, str]], console: Console) -> Group:
+    """Return a line per trace: its bar, its length, its name, its verdict."""
+    how = means(console)
+    width = min(max((len(how.plain(report.title)) for report, _ in rows), default=0), how.width * 2 // 5)
+    shown = [(report.first, report.title, wall) for report, wall in rows if report.first]
+    return Group(*(one_line(first, title, wall, how, width) for first, title, wall in shown))
+
+
+def names(report: Report) -> tuple[str, ...]:
+    """Return what the sections are called when they are asked for."""
+    return tuple(_slug(section.title) for section in report.sections)
+
+
+def _slug(title: str) -> str:
+    return title.lower().removeprefix("the ").replace(" ", "-")
+
+
+def _named(report: Report, name: str) -> Section:
+    wanted = _slug(name)
+    known = [(_slug(section.title), section) for section in report.sections]
+    found = [s for slug, s in known if wanted in (slug, s.key)] or [s for slug, s in known if slug.startswith(wanted)]
+    if not found:
+        raise SectionError(f"section {name!r}: there is none; there are {', '.join((*names(report), ALL))}")
+    return found[0]
 
 
 class _Renderer:
     """Holds what the terminal can do."""
 
-    def __init__(self, width: int, *, ascii_only: bool) -> None:
-        self.width = width
-        self.ascii_only = ascii_only
+    def __init__(self, how: Means) -> None:
+        self.how = how
+        self.width = how.width
+        self.ascii_only = how.ascii_only
 
     def report(self, report: Report) -> Group:
         parts: list[RenderableType] = [self.text(report.title, "bright_black")]
@@ -81,6 +106,36 @@ class _Renderer:
                     parts += [self.text(block.text), ""]
         return parts
 
+    def whole(self, section: Section) -> list[RenderableType]:
+        """Return all blocks of a section; of tables the columns there is room for."""
+        parts: list[RenderableType] = [self.text(section.title, "bold"), ""]
+        for block in section.blocks:
+            match block:
+                case Remarks():
+                    parts += [*(self.note(*_LEVELS[note.level], note.text) for note in block.notes), ""]
+                case Table():
+                    parts += self.table(self.fitting(block))
+                case Paragraph():
+                    parts += [self.text(block.text), ""]
+                case Facts():
+                    parts += [self.fact(fact) for fact in block.facts] + [""]
+        return parts
+
+    def fact(self, fact: Fact) -> Text:
+        return self.text(f"{fact.title}: {cell_text(fact.value, fact.kind, fact.null, PROSE)}")
+
+    def fitting(self, table: Table) -> Table:
+        """Return the table with as many columns marked brief as there is room for, the first ones first."""
+        if any(column.brief for column in table.columns):
+            return table
+        room, columns = self.width, []
+        for i, column in enumerate(table.columns):
+            widest = max([len(column.title), *(len(self.cell(row[i], column)) for row in table.rows)])
+            needs = min(widest, _NARROW if i == 0 else _WIDE) + 2
+            columns.append(replace(column, brief=i == 0 or needs <= room))
+            room -= needs if columns[-1].brief else 0
+        return replace(table, columns=tuple(columns))
+
     def text(self, text: str, style: str = "") -> Text:
         return Text(self.plain(text), style=style)
 
@@ -88,8 +143,7 @@ class _Renderer:
         return Text.assemble((level, style), ": ", self.plain(text))
 
     def plain(self, text: str) -> str:
-        text = for_people(text, PROSE)
-        return text.translate(_ASCII).encode("ascii", "backslashreplace").decode() if self.ascii_only else text
+        return self.how.plain(text)
 
     def bars(self, bars: Bars) -> list[RenderableType]:
         label_width = max(len(bar.label) for bar in bars.bars) + 1 if len(bars.bars) > 1 else 0
@@ -136,10 +190,15 @@ class _Renderer:
         first_width = self.first_width(columns, rows, _BAR_WIDTH + 2 if has_bar else 0)
         grid = self.grid(columns, first_width, has_bar=has_bar)
         for i, row in enumerate(rows):
-            first = row[0] if self.ascii_only else shorten(row[0], first_width)
+            first = self.shortened(row[0], first_width)
             bar = [self.mini(table, i, kept[-1])] if has_bar else []
             grid.add_row(Text(first), *map(Text, row[1:]), *bar, style="bold" if i in table.group_rows else "")
         return [self.text(table.full_caption, "bold underline"), grid, ""]
+
+    def shortened(self, text: str, width: int) -> str:
+        if not self.ascii_only or len(text) <= width:
+            return shorten(text, width)
+        return shorten(text, width - 2).replace("…", "...")
 
     def cell(self, cell: Cell, column: Column) -> str:
         return self.plain(cell_text(cell, column.kind, column.null, self.width))
@@ -160,8 +219,8 @@ class _Renderer:
                 Text(self.plain(column.title)),
                 justify="left" if column.kind == "text" else "right",
                 width=first_width if i == 0 else None,
-                no_wrap=True,
-                overflow="crop" if self.ascii_only else "ellipsis",
+                no_wrap=column.kind != "text" or i == 0,
+                overflow="fold",
             )
         if has_bar:
             grid.add_column("", width=_BAR_WIDTH, no_wrap=True)

@@ -1,10 +1,10 @@
 """Reports onto disk: all or nothing, and never over what is not ours."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wallsplit.aside import private_folder
 from wallsplit.errors import ReportError
 from wallsplit.text import visible
 
@@ -32,27 +32,22 @@ def write(files: Sequence[File], folder: Path, *, force: bool = False) -> tuple[
     paths = [folder / file.name for file in files]
     for file, path in zip(files, paths, strict=True):
         _check(file, path, force=force)
-    aside: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, path in zip(files, paths, strict=True):
-            aside.append(_write_aside(path, file.content))
-        for temporary, path in zip(aside, paths, strict=True):
-            temporary.replace(path)
+        with private_folder(folder, "wallsplit") as aside:
+            for file in files:
+                _write_new(aside / file.name, file.content)
+            for file, path in zip(files, paths, strict=True):
+                (aside / file.name).replace(path)
     except OSError as error:
-        for temporary in aside:
-            temporary.unlink(missing_ok=True)
         reason = f"cannot write there ({error.strerror})"
         raise ReportError(f"{_show(folder)}: {reason}; choose another folder") from None
     return tuple(paths)
 
 
-def _write_aside(path: Path, content: bytes) -> Path:
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    aside.unlink(missing_ok=True)  # left behind by a process of the same number that was killed
-    with aside.open("xb") as out:  # "x" follows no link that someone put there
-        out.write(content)
-    return aside
+def _write_new(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
 
 
 def _check(file: File, path: Path, *, force: bool) -> None:

@@ -17,6 +17,8 @@ from wallsplit.run.decoding import DecodeError, Json, decode, encode
 
 SCHEMA_VERSION: Final = 1
 SIZE_LIMIT_BYTES = 32 * 2**20  # an epoch of a million steps is 10 MB; more is no manifest
+CPU: Final = "cpu"
+"""The device of a run that computes on the CPU, as it was asked to."""
 _TRACE_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir")
 Scalar = str | int | float | bool | None
 

@@ -26,7 +26,7 @@ class Kinds:
         if rows.all():
             return self
         if self.kind is None:
-            return Kinds(self.rows.filter(rows), self.kinds.filter(rows), None)
+            return Kinds(self.rows.filter(rows), self.kinds.filter(rows) if self.kinds.width else self.kinds, None)
         return Kinds(self.rows.filter(rows), self.kinds, self.kind.filter(rows))
 
     def in_use(self) -> "Kinds":

@@ -129,3 +129,8 @@ def raw_table(name: str) -> RawTable:
     if name not in _BY_NAME:
         raise LookupError(f"trace/raw.py lists no table {name}")
     return _BY_NAME[name]
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """Return every name of a table, today's being `name`, the one that counts first where a file has several."""
+    return _BY_NAME[name].names if name in _BY_NAME else (name,)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from wallsplit.errors import TraceError
+from wallsplit.text import shorten
 from wallsplit.trace.identify import check_sqlite_file
 from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.stamp import stamp
@@ -139,7 +140,8 @@ class SqliteSource:
             ) from None
 
     def _damaged(self, error: Exception) -> TraceError:
-        return TraceError(f"{self.path}: SQLite cannot read it ({error}); copy it again or export the report again")
+        reason = shorten(str(error))
+        return TraceError(f"{self.path}: SQLite cannot read it ({reason}); copy it again or export the report again")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -10,7 +10,7 @@ from polars.io.plugins import register_io_source
 from wallsplit.errors import TraceError
 from wallsplit.trace.folder import FolderSource, export_suffix
 from wallsplit.trace.kinds import Kinds
-from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, raw_table
+from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, names_of, raw_table
 from wallsplit.trace.source import Source
 from wallsplit.trace.sqlite import SqliteSource
 
@@ -48,7 +48,7 @@ class Trace:
     def has(self, table: str, *columns: str) -> bool:
         """Return whether the trace has the table and all these columns of it, under whatever name."""
         raw = raw_table(table)
-        name = self._name_of(raw)
+        name = self.name_of(table)
         return name is not None and all(column in self._columns(raw, name) for column in columns)
 
     def scan(self, table: str, columns: Sequence[str]) -> pl.LazyFrame:
@@ -64,7 +64,7 @@ class Trace:
         raw = raw_table(table)
         if unknown := set(columns) - set(raw.columns):
             raise LookupError(f"trace/raw.py lists no column {', '.join(sorted(unknown))} of {table}")
-        name = self._name_of(raw)
+        name = self.name_of(table)
         there = {} if name is None else self._columns(raw, name)
         kinds = {column: pl.Categorical() if column in raw.texts else pl.Int64() for column in columns}
         present = pl.Schema({column: kind for column, kind in kinds.items() if column in there})
@@ -97,7 +97,7 @@ class Trace:
             TraceError: a column that should hold whole numbers holds something else.
         """
         raw = raw_table(table)
-        name = self._name_of(raw)
+        name = self.name_of(table)
         there = {} if name is None else self._columns(raw, name)
         here, known = ([column for column in some if column in there] for some in (columns, keys))
         found = None
@@ -138,9 +138,9 @@ class Trace:
         rows = {name: self.source.rows(name) for name in tables}
         return dict(sorted(((n, r) for n, r in rows.items() if r), key=lambda item: (-item[1], item[0])))
 
-    def _name_of(self, raw: RawTable) -> str | None:
-        """Return what this trace calls the table; None where it has none."""
-        return next((name for name in raw.names if name in self.source.tables), None)
+    def name_of(self, table: str) -> str | None:
+        """Return what this trace calls a raw table, listed in trace/raw.py or not; None where it has none."""
+        return next((name for name in names_of(table) if name in self.source.tables), None)
 
     def _columns(self, raw: RawTable, name: str) -> dict[str, Alias]:
         """Return what this trace calls each column that it has."""

@@ -22,6 +22,8 @@ STRETCHES = 300
 LANES = 3
 _APART = 1 / 400
 """Of the window: ranges shorter than this are shown together with their neighbours."""
+_WHOLE = 0.97
+"""Of the window: a range around everything says nothing about when what happened."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Course:
     """A row per stretch, a column per label; a row sums to its stretch."""
     lanes: tuple[tuple[Beside, ...], ...]
     """NVTX ranges of a thread that drives, the outermost first; without any, the steps. Ascending and disjoint each."""
+    lanes_are_steps: bool
 
 
 def course(model: Model, activity: Activity, cut: Pieces, window: Window, found: Steps) -> Course:
@@ -57,8 +60,8 @@ def course(model: Model, activity: Activity, cut: Pieces, window: Window, found:
     held = cut.account if activity.rows is not None else codes(cut)
     outside = ACCOUNTS.index(HOST) if activity.rows is not None else NAMES.index("host.run")
     ns = booked(cut.times, held, len(labels) + 1, bounds, outside=outside)[:, : len(labels)]
-    lanes = tuple(_lanes(model, activity, window)) or tuple(_steps(found, window))
-    return Course(bounds, labels, ns, lanes)
+    lanes = tuple(_lanes(model, activity, window))
+    return Course(bounds, labels, ns, lanes or tuple(_steps(found, window)), lanes_are_steps=not lanes)
 
 
 def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[Beside, ...]]:
@@ -68,18 +71,20 @@ def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[B
         return
     ranges = ranges.on(_busiest(ranges))
     ranges = ranges.of(np.lexsort((-ranges.end, ranges.start)))
-    for _ in range(LANES):
-        if not len(ranges):
-            return
+    given = 0
+    while given < LANES and len(ranges):
         latest = np.maximum.accumulate(ranges.end)
         outer = np.append(True, ranges.start[1:] >= latest[:-1])
         shown = ranges.of(np.flatnonzero(outer))
         start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
-        texts = shown.text
-        yield tuple(
-            Beside(model.names[int(texts[first])], count, a, b) for first, count, a, b in _together(start, end, window)
-        )
         ranges = ranges.of(np.flatnonzero(~outer))
+        if len(shown) == 1 and len(ranges) and end[0] - start[0] >= _WHOLE * window.wall_ns:
+            continue
+        given += 1
+        yield tuple(
+            Beside(model.names[int(shown.text[first])], count, a, b)
+            for first, count, a, b in _together(start, end, window)
+        )
 
 
 def _busiest(ranges: OwnRanges) -> npt.NDArray[np.int64]:

@@ -172,8 +172,8 @@ def _launches(rows: Rows, calls: _Calls, window: Window) -> _Launches:
     first_operation = np.full(calls.size, _NEVER)
     in_turn = operations["number"].to_numpy()[::-1]  # by start: the last one written is the earliest
     first_operation[in_turn] = operations["start"].to_numpy()[::-1]
-    launch_calls = rows.calls.lazy().filter(pl.col("api_class") == "launch")
-    of_class = launch_calls.select("start", "end", "number", "booked_class", "is_driving").collect()
+    columns = ("start", "end", "number", "booked_class", "is_driving")
+    of_class = rows.calls.lazy().filter(pl.col("api_class") == "launch").select(columns).collect()
     starts = of_class["start"].to_numpy()
     if (starts[1:] <= starts[:-1]).any():
         of_class = of_class.sort("start", "end", maintain_order=True)
@@ -182,8 +182,7 @@ def _launches(rows: Rows, calls: _Calls, window: Window) -> _Launches:
     counted = of_class.with_columns(pl.Series("first_operation", begun), pl.Series("is_first", first)).filter(
         (pl.col("booked_class") != "graph_build") & (pl.col("first_operation") < _NEVER) & _begins_in(window)
     )
-    columns = (counted[name].to_numpy() for name in ("start", "end", "first_operation", "is_first"))
-    return _Launches(*columns)
+    return _Launches(*(counted[name].to_numpy() for name in ("start", "end", "first_operation", "is_first")))
 
 
 def _begins_in(window: Window) -> pl.Expr:

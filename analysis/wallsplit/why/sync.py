@@ -4,7 +4,7 @@ Waits are the `…Synchronize` calls of driving threads. Small reads and waits a
 idle time they cause is lost.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times, elapsed, merge, subtract
+from wallsplit.intervals import Intervals, Times, elapsed, subtract
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Names
@@ -59,13 +59,10 @@ class Sync:
 PARTS = ("useful_ns", "elsewhere_ns", "before_ns", "between_ns", "tail_ns", "nothing_ns")
 
 
-def sync(
-    activity: Activity, window: Window, names: Names, phase_at: PhaseAt, everything: Sequence[Activity]
-) -> Sync | None:
+def sync(activity: Activity, window: Window, names: Names, phase_at: PhaseAt, elsewhere: Intervals) -> Sync | None:
     """Return what waits cost in the window; None for a process without any CUDA row.
 
-    Waits are cut at the window's ends. `everything`: all activities of the trace, among them the process's on its other
-    devices.
+    Waits are cut at the window's ends. `elsewhere`: when another device of the process works.
 
     Raises:
         LedgerError: the parts of the waits do not add up to their length.
@@ -73,10 +70,9 @@ def sync(
     rows = activity.rows
     if rows is None:
         return None
-    others = merge([a.busy for a in everything if a.pid == activity.pid and a.device != activity.device])
     waits = overlapping(rows.calls.filter(pl.col("is_driving") & is_wait(names)), window)
     return Sync(
-        calls=_by_name_and_phase(waits, window, names, phase_at, activity.busy, others),
+        calls=_by_name_and_phase(waits, window, names, phase_at, activity.busy, elsewhere),
         copies=copies(rows, window),
         small_reads=small_reads(rows, window, activity.busy, is_wait(names)),
     )

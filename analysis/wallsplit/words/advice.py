@@ -54,7 +54,7 @@ def advice(analysis: Analysis) -> tuple[Advice, ...]:
     if not every:
         return ()
     one = _spoken_to(every)
-    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(one))]
+    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(analysis, one))]
     if len(every) > 1 and one.ledger.gpu is not None and rows:
         first = rows[0]
         rows[0] = Advice(first.at_most, first.do, f"GPU {one.ledger.gpu}: {first.because}", first.section)
@@ -67,7 +67,7 @@ def _spoken_to(every: tuple[Speaker, ...]) -> Speaker:
     return idle[0] if idle and all((one.ledger.busy_ratio or 0.0) < FEW_BUSY_SHARE for one in every) else worst(every)
 
 
-def _without_gpu(one: Speaker) -> Iterator[Advice]:
+def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     diagnosis = one.diagnosis
     if diagnosis.failed:
         failed = diagnosis.failed
@@ -81,6 +81,9 @@ def _without_gpu(one: Speaker) -> Iterator[Advice]:
             "launches without a row of GPU work: idle and busy cannot be told apart",
             "notes",
         )
+    elif diagnosis.primary == "no_cuda" and analysis.asked_for_cpu:
+        section = "cpu_samples" if one.why.host_samples else "ledger"
+        yield Advice("–", "it ran on the CPU, as asked: see what its host code did", _host(one), section)
     else:
         yield Advice("–", remedy(diagnosis.primary, None), _host(one), "ledger")
 
@@ -135,14 +138,14 @@ def _in_scope(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     in_scope = [f for f in found if f.cause == one.diagnosis.in_scope]
     for finding in [*in_scope, *(f for f in found if f not in in_scope)]:
         do = remedy(finding.cause, one.diagnosis.framework)
-        yield Advice(_at_most(one, finding), do, clause(one, finding), _SECTIONS.get(finding.cause, "ledger"))
+        yield Advice(_at_most(one, finding), do, clause(one, finding), _SECTIONS.get(finding.cause, "idle"))
     if found:
         return
     kernels = [*_fp32(analysis, one)]
     bound = one.finding("gpu_bound") or one.finding("mixed") or Finding("gpu_bound", one.share("work"), 0, 0.0)
     rest = 1 - one.share("work")
     alone = "leave launches and loading alone" if bound.cause == "gpu_bound" else "no single cause is worth a change"
-    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, clause(one, bound), "ledger")
+    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, clause(one, bound), "idle")
     yield from (*kernels, overhead)
     if not kernels and bound.cause == "gpu_bound":
         yield Advice("inside the kernels", _tune(one), _longest_kernel(analysis), "kernel_summary")
@@ -222,16 +225,22 @@ def _once(one: Speaker) -> Iterator[Advice]:
     known = finding or Finding("startup", 0.0, total, 0.0, parts={k: v for k, v in outside.items() if v})
     kinds = one.why.steps.kinds if one.is_steady else None
     few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
-    do = remedy("startup", one.diagnosis.framework)
-    do = f"record more steps before deciding; {do}" if few else do
-    yield Advice(f"{duration(total)}, once", do, clause(one, known), "ledger")
+    do = (
+        "warm up before timing; record more steps before deciding"
+        if few
+        else remedy("startup", one.diagnosis.framework)
+    )
+    yield Advice(f"{duration(total)}, once", do, clause(one, known), "findings")
 
 
 _SECTIONS = {
-    "launch": "launches",
-    "transfer": "memory_time_summary",
-    "comm": "ledger",
-    "small_grids": "kernel_summary",
-    "data": "nvtx_summary",
+    "launch": "launching",
+    "sync": "waiting",
+    "transfer": "memory",
+    "migration": "memory",
+    "comm": "communication",
+    "small_grids": "gpu_use",
+    "gpu_bound": "idle",
+    "mixed": "idle",
 }
-"""Where the evidence of a finding is shown, if not in the ledger."""
+"""The section that holds the evidence of a finding; of every other cause of idle time it is that on idle time."""

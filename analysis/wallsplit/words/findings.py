@@ -66,9 +66,11 @@ def because(case: Case) -> str:
     return f"{said} {few} hold {units.ns(held.held_ns)} of that, most of it: a few stalls, not the usual cost."
 
 
-def without_findings(label: str, ledger: Ledger, why: Explanation) -> str:
+def without_findings(label: str, ledger: Ledger, why: Explanation, *, asked_for_cpu: bool) -> str:
     """Return why nothing is concluded of a ledger, and what to do."""
     diagnosis = why.diagnosis
+    if diagnosis.primary == "no_cuda" and asked_for_cpu:
+        return f"{label}: it ran on the CPU, as it was asked to; findings are about GPU work."
     done = remedy("failed_calls" if diagnosis.failed else diagnosis.primary, diagnosis.framework)
     if diagnosis.failed:
         failed = f"{shorten(diagnosis.failed.call)} failed: {in_words(diagnosis.failed.code)}"

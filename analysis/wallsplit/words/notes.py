@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from wallsplit import units
 from wallsplit.breakdowns import nsys_messages
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.rows import DRIVING
@@ -23,13 +24,18 @@ MESSAGES_QUOTED = 3
 MESSAGES_QUOTED_WITHOUT_CUDA = 12
 """Where nothing else tells why there is no CUDA row."""
 TABLES_NAMED = 40
+RANGES_SHARE = 0.9
+"""Of the recording: ranges that cover less of it leave out what people would miss."""
 
 
-def notes(model: Model, ledgers: Sequence[Ledger], window: Window | None, *, explicit: bool) -> tuple[Note, ...]:
-    """Return the notes of one analysis, the most important first."""
+def notes(
+    model: Model, ledgers: Sequence[Ledger], window: Window | None, *, explicit: bool, asked_for_cpu: bool = False
+) -> tuple[Note, ...]:
+    """Return the notes of one analysis, the most important first; `asked_for_cpu`: no GPU is missed."""
     every = [
         *_reconstructed(model),
-        *_no_cuda(model),
+        *_no_cuda(model, asked_for_cpu=asked_for_cpu),
+        *_beyond_ranges(model, window, explicit=explicit),
         *failed_calls(model),
         *_without_gpu_work(model, ledgers),
         *_lost_launches(model, ledgers),
@@ -52,17 +58,36 @@ def _reconstructed(model: Model) -> Iterator[Note]:
         yield Note("reconstructed", "warning", model.capture.note)
 
 
-def _no_cuda(model: Model) -> Iterator[Note]:
+def _no_cuda(model: Model, *, asked_for_cpu: bool) -> Iterator[Note]:
     if model.cuda_span is not None:
         return
     counts = ((model.nvtx.height, "NVTX range"), (model.osrt.height, "OS runtime call"))
     parts = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in counts]
+    if asked_for_cpu:
+        asked = "This ran on the CPU, as it was asked to: GPU and CUDA accounts are not measured, which is not the same"
+        yield Note("no_cuda", "info", f"{asked} as 0. The trace has {' and '.join(parts)}.")
+        return
     yield Note(
         "no_cuda",
         "warning",
         "This trace has no CUDA rows, so nothing can be said about a GPU: the program used none, or CUDA tracing did "
         f"not start. It has {' and '.join(parts)}. GPU and CUDA accounts are not measured, which is not the same as 0.",
     )
+
+
+def _beyond_ranges(model: Model, window: Window | None, *, explicit: bool) -> Iterator[Note]:
+    """Tell of a default window that is much shorter than the recording: importing a framework can outlast training."""
+    recorded_ns = model.capture.duration_ns
+    if explicit or window is None or window.name != "nvtx" or recorded_ns is None:
+        return
+    if window.wall_ns < RANGES_SHARE * recorded_ns:
+        yield Note(
+            "beyond_ranges",
+            "warning" if window.wall_ns < recorded_ns / 2 else "info",
+            f"Of {units.ns(recorded_ns)} recorded, the {units.ns(window.wall_ns)} from the first to the last NVTX "
+            "range are analysed. What is before and after, such as importing and loading, is in no figure here; "
+            "--window capture takes it in.",
+        )
 
 
 def _without_gpu_work(model: Model, ledgers: Sequence[Ledger]) -> Iterator[Note]:

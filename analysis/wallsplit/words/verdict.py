@@ -8,9 +8,11 @@ import re
 
 from wallsplit import units
 from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Window
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.words.amounts import between, counted, duration, how_many, per_cent
 from wallsplit.words.clauses import INFERRED, NOUNS, how_long, sms
+from wallsplit.words.headline import of_gpus
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST_WORDS = 15
@@ -38,9 +40,7 @@ def seconds(analysis: Analysis) -> str:
     if analysis.window is None or not analysis.ledgers:
         return ""
     every = speakers(analysis)
-    recorded = (
-        f"{units.ns(analysis.window.wall_ns)} {'recorded' if not analysis.window_is_explicit else 'in the window'}"
-    )
+    recorded = f"{units.ns(analysis.window.wall_ns)} {_of_what(analysis.window, explicit=analysis.window_is_explicit)}"
     residual = sum(abs(ledger.residual_ns) for ledger in analysis.ledgers)
     proof = f"sum = wall, residual {residual} ns"
     phases = next((one.diagnosis.phases_of_run for one in every if one.is_steady), None)
@@ -55,6 +55,12 @@ def seconds(analysis: Analysis) -> str:
     return f"{recorded}: {', '.join(parts)}; {proof}."
 
 
+def _of_what(window: Window, *, explicit: bool) -> str:
+    if explicit:
+        return "in the window"
+    return "from the first to the last NVTX range" if window.name == "nvtx" else "recorded"
+
+
 def _around(every: tuple[Speaker, ...]) -> str:
     """Return how long it took to the first GPU operation, where that is no small part."""
     scope = every[0].diagnosis.scope if len(every) == 1 else None
@@ -64,12 +70,26 @@ def _around(every: tuple[Speaker, ...]) -> str:
 
 
 def _of_many_windows(analysis: Analysis) -> str:
+    if not any(ledger.window for ledger in analysis.ledgers):
+        return _unexplained(analysis)
     ledgers = [ledger for ledger in analysis.ledgers if ledger.kernel_active_ns is not None]
     if not ledgers:
         return f"In {counted(len(analysis.ledgers), 'window')} of {_typical(analysis)} no GPU work was recorded."
     share = sum(ledger.kernel_active_ns or 0 for ledger in ledgers) / sum(ledger.wall_ns for ledger in ledgers)
     least = "at least " if any(ledger.gpu_complete is False for ledger in ledgers) else ""
     return f"In {counted(len(ledgers), 'window')} of {_typical(analysis)} the GPU computes {least}{per_cent(share)}."
+
+
+def _unexplained(analysis: Analysis) -> str:
+    """Return the verdict where only the ledgers are known."""
+    told = of_gpus(analysis.ledgers)
+    if not told:
+        has_cuda = any(ledger.accounts["cuda.launch"] is not None for ledger in analysis.ledgers)
+        return "GPU work was not recorded." if has_cuda else "No CUDA work was recorded."
+    ratios = [ledger.kernel_active_ratio or 0.0 for ledger in told]
+    least = "at least " if any(ledger.gpu_complete is False for ledger in told) else ""
+    who = "The GPU computes" if len(told) == 1 else f"{counted(len(told), 'GPU')} compute"
+    return _capital(f"{who} {least}{between(ratios)} of the time.")
 
 
 def _typical(analysis: Analysis) -> str:
@@ -97,7 +117,10 @@ def _largest_host_part(speaker: Speaker) -> str:
         return ""
     name = max(phases, key=lambda part: phases[part])
     share = phases[name] / speaker.ledger.wall_ns
-    return f", {per_cent(share)} {name.removeprefix('host.')}" if share >= 0.1 else ""
+    if share < 0.1:
+        return ""
+    phase = name.removeprefix("host.")
+    return f", {per_cent(share)} {phase if phase == 'blocked' else f'in {phase} ranges'}"
 
 
 def _sharing(analysis: Analysis, every: tuple[Speaker, ...]) -> str | None:

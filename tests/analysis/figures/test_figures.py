@@ -21,7 +21,8 @@ from analyses import (
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.bars import Bar, Bars, Segment
-from wallsplit.figures.drawing import COLOURS, Figure, stacked
+from wallsplit.figures.colours import COLOURS
+from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.launches import launches
 from wallsplit.report.build import report
 

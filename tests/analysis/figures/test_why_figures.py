@@ -14,7 +14,8 @@ from wallsplit.figures import FIGURES
 from wallsplit.figures.drawing import Figure
 from wallsplit.figures.gpu_use import gpu_use
 from wallsplit.figures.idle_causes import idle_causes
-from wallsplit.figures.steps import MOST, steps
+from wallsplit.figures.step_chart import MOST
+from wallsplit.figures.steps import steps
 from wallsplit.report.sections import SECTIONS
 from wallsplit.why.steps import SlowStep
 

@@ -168,6 +168,19 @@ def test_sizes_that_no_memory_has_are_not_measured(build: TraceBuilder) -> None:
     assert model.impossible_sizes == 3
 
 
+def test_figures_that_no_gpu_has_are_not_known(build: TraceBuilder) -> None:
+    build.kernel(0, 1).add(
+        "TARGET_INFO_GPU", id=0, smCount=2**62, clockRate=2**63 - 1, totalMemory=-1, maxWarpsPerSm=64
+    )
+    row = build.model().gpus.row(0, named=True)
+    assert [row[name] for name in ("sm_count", "clock_hz", "memory_bytes", "max_warps_per_sm")] == [
+        None,
+        None,
+        None,
+        64,
+    ]
+
+
 def test_names_are_numbered_the_same_on_every_run(build: TraceBuilder) -> None:
     build.range("domain", 0, None, event_type=75, domain=1)
     for i in range(2_000):

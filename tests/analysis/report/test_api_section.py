@@ -26,7 +26,7 @@ def booked(*names: str) -> Analysis:
 
 def in_terminal(found: Analysis) -> str:
     console = Console(file=io.StringIO(), width=80)
-    console.print(terminal(report(found), console))
+    console.print(terminal(report(found), console, ["api"]))
     file = console.file
     assert isinstance(file, io.StringIO)
     return " ".join(file.getvalue().split())

@@ -133,7 +133,9 @@ def test_small_changes_get_a_second_panel_whose_axis_is_cut_off() -> None:
 def test_an_svg_is_well_formed_and_runs_nothing_whatever_the_labels() -> None:
     for name in HOSTILE:
         pair = of_sides({name: repeat({"host": 1}), f"{name}2": repeat({"host": 3})}).pairs[0]
-        for drawing in (waterfall(pair).svg, waterfall(pair).inline or ""):
+        inline = waterfall(pair).inline
+        assert inline is not None
+        for drawing in (waterfall(pair).svg, inline.svg()):
             tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(drawing).iter()}
             assert tags <= {"svg", "text", "rect", "line"}
 

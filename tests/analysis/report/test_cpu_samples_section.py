@@ -53,6 +53,15 @@ def test_shares_come_as_intervals_with_their_counts_and_say_that_they_are_estima
     assert [row[:4] for row in shown.rows] == [("python", 60, 0.6, "50–69 %"), ("arithmetic", 40, 0.4, "31–50 %")]
 
 
+def test_where_the_thread_had_a_cpu_for_part_of_the_time_only_the_shares_are_of_that_part(build: TraceBuilder) -> None:
+    build.range("run", 0, 2_000).sampled_every(10).on_cpu(0, 1_000)
+    for i in range(100):
+        build.sample(10 * i + 5, PYTHON)
+    samples = only(build)
+    said = words(opened(build.path)[1].facts, samples)
+    assert "In 2.00 µs of host of process 1, the main thread was on a CPU for 1.00 µs and executed there" in said
+
+
 def test_a_class_without_a_sample_is_below_a_share_and_not_zero(build: TraceBuilder) -> None:
     facts, samples = recorded(build, 60, 40)
     assert "No sample of jit, framework, program, data, libc, " in words(facts, samples)

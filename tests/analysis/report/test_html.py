@@ -30,7 +30,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "img"):
+        if tag not in ("meta", "img", "wbr"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -147,13 +147,13 @@ def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
 
 def test_without_gpu_rows_the_gpu_is_not_measured_and_never_idle_or_zero() -> None:
     found = page(without_gpu_rows())
-    ledger = found.text[found.text.index("Accounts of process") : found.text.index("sum = wall")]
+    ledger = found.text[found.text.index("Accounts of process") : found.text.rindex("sum = wall")]
     assert ledger.count("not measured") == 2 * 6  # time and share of each account of the GPU
     assert "GPU idle" not in ledger
 
 
 def test_the_sum_is_proven() -> None:
-    assert page(two_gpus()).text.count("sum = wall, residual 0 ns") == 2
+    assert page(two_gpus()).text.count("sum = wall, residual 0 ns") == 1 + 2
 
 
 def test_a_table_cut_short_says_so() -> None:

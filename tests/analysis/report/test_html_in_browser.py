@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
-from analyses import ALL, HOSTILE, analysis, hostile, incomplete, ledger, two_gpus, usual
+from analyses import ALL, HOSTILE, analysis, explained_run, hostile, incomplete, ledger, two_gpus, usual
 from chromium import chromium
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
@@ -71,7 +71,7 @@ def test_hostile_names_are_read_as_text(browser: Browser, tmp_path: Path, javasc
 def test_the_figure_shows_every_part(browser: Browser, tmp_path: Path) -> None:
     visit = Visit(browser, written(tmp_path, usual()))
     widths = {
-        part: sum(box["width"] for box in _boxes(visit.page, f"main > figure .bar .c-{part}"))
+        part: sum(box["width"] for box in _boxes(visit.page, f"#recording .bar .c-{part}"))
         for part in ("computing", "copying", "cuda", "host")
     }
     whole = sum(widths.values())
@@ -79,9 +79,12 @@ def test_the_figure_shows_every_part(browser: Browser, tmp_path: Path) -> None:
     assert widths["host"] / whole == pytest.approx(1063 / 3361, abs=0.01)
 
 
-def test_figures_drawn_elsewhere_are_shown_under_the_policy(browser: Browser, tmp_path: Path) -> None:
-    visit = Visit(browser, written(tmp_path, usual()))
-    assert visit.page.evaluate("[...document.images].map((image) => image.naturalWidth > 100)") == [True]
+def test_the_pages_own_drawings_have_a_size(browser: Browser, tmp_path: Path) -> None:
+    visit = Visit(browser, written(tmp_path, explained_run()))
+    assert visit.page.evaluate("document.images.length") == 0
+    widths = [box["width"] for box in _boxes(visit.page, "svg.strip, svg.steps, svg.dots, svg.small")]
+    assert len(widths) > 4
+    assert min(widths) > 100
 
 
 def test_columns_sort_by_their_numbers(browser: Browser, tmp_path: Path) -> None:
@@ -130,9 +133,7 @@ def test_figures_in_a_bar_stand_out_from_it(browser: Browser, tmp_path: Path, sc
     visit = Visit(browser, written(tmp_path, analysis(even)))
     visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for part in ("computing", "communicating", "copying", "cuda", "host"):
-        fills = (
-            "['t', 'c'].map((kind) => getComputedStyle(document.querySelector(`main > figure .bar .${kind}-%s`)).fill)"
-        )
+        fills = "['t', 'c'].map((kind) => getComputedStyle(document.querySelector(`#recording .bar .${kind}-%s`)).fill)"
         ink, ground = visit.page.evaluate(fills % part)
         assert _contrast(ink, ground) >= 4.5, part
 
@@ -144,7 +145,7 @@ def test_an_index_leads_to_its_reports(browser: Browser, tmp_path: Path) -> None
     visit = Visit(browser, path)
     assert visit.events == []
     visit.page.locator("main a").first.click()
-    assert visit.page.locator("h1").inner_text().startswith("3.361")
+    assert visit.page.locator("h1").inner_text().replace("\u00a0", " ").startswith("The GPU computes 52 %")
 
 
 def _boxes(page: Page, selector: str) -> list[dict[str, float]]:

@@ -51,7 +51,8 @@ def test_every_table_is_read_as_one(make: Callable[[], Analysis]) -> None:
     found = report(make())
     tables = [block for section in found.sections for block in section.blocks if isinstance(block, Table)]
     read = [t for t in tokens(markdown(found, "run")) if t.type in ("table_open", "tr_open")]
-    assert len(read) == sum(2 + len(table.rows) for table in tables)
+    todo = len(found.first.advice) if found.first else 0
+    assert len(read) == sum(2 + len(table.rows) for table in tables) + (2 + todo if todo else 0)
 
 
 FOLDED = ("<details>", "<summary>", "</summary>", "<summary>Show</summary>", "</details>")

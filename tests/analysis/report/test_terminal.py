@@ -9,20 +9,35 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from analyses import ALL, HOSTILE, cpu_run, hostile, incomplete, two_gpus, usual, without_gpu_rows
+from analyses import (
+    ALL,
+    HOSTILE,
+    cpu_run,
+    explained_gpus,
+    explained_run,
+    hostile,
+    incomplete,
+    two_gpus,
+    usual,
+    without_gpu_rows,
+)
 from wallsplit.analysis import Analysis
+from wallsplit.errors import SectionError
 from wallsplit.report.build import report
-from wallsplit.report.terminal import terminal
+from wallsplit.report.terminal import overview, terminal
+from wallsplit.report.terminal_screen import LINES, WIDEST
 
 
-def printed(analysis: Analysis, *, encoding: str = "utf-8", width: int = 80, is_terminal: bool = False) -> str:
-    """Return what a console of that kind shows."""
+def printed(
+    analysis: Analysis, *wanted: str, encoding: str = "utf-8", width: int = 80, is_terminal: bool = False
+) -> str:
+    """Return what a console of that kind shows: the first screen, or the sections wanted."""
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
     console = Console(
         file=file, width=width, force_terminal=is_terminal, color_system="truecolor" if is_terminal else None
     )
-    console.print(terminal(report(analysis), console))
+    console.print(terminal(report(analysis), console, wanted))
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -39,13 +54,63 @@ def test_no_line_is_longer_than_the_terminal(make: Callable[[], Analysis], width
     assert max(map(cell_len, printed(make(), width=width).splitlines())) <= width
 
 
-def test_a_wide_terminal_gets_the_same_lines() -> None:
-    wide, narrow = (printed(usual(), width=width).splitlines() for width in (300, 80))
+def test_a_terminal_wider_than_can_be_read_gets_the_same_lines() -> None:
+    wide, narrow = (printed(explained_run(), width=width).splitlines() for width in (300, WIDEST))
     assert [line.rstrip() for line in wide] == [line.rstrip() for line in narrow]
 
 
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_first_screen_is_one_screen_of_whole_words(make: Callable[[], Analysis], width: int) -> None:
+    lines = printed(make(), width=width).splitlines()
+    assert len(lines) <= LINES
+    found = report(make()).first
+    assert found
+    words = {word for text in (found.verdict, *(row.do for row in found.advice)) for word in text.split()}
+    shown = " ".join(lines)
+    assert {word for word in found.verdict.split() if word not in shown.split()} == set()
+    assert all(word in shown.split() or word not in shown for word in words if len(word) < width // 2)
+
+
+def test_the_first_screen_has_verdict_strip_cards_and_what_to_do() -> None:
+    text = printed(explained_run())
+    found = report(explained_run()).first
+    assert found
+    for part in (found.verdict, "██ GPU computing", found.cards[0].figure, "What to do", found.advice[0].at_most):
+        assert part in " ".join(text.split())
+
+
+def test_many_traces_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(overview([(report(make()), "1.0 s") for make in (explained_run, explained_gpus)], console))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) == 2
+    assert all(len(line) <= 100 for line in lines)
+
+
+def test_a_section_that_is_not_there_is_answered_with_those_that_are() -> None:
+    with pytest.raises(
+        SectionError, match=r"section 'nope': there is none; there are what-ran-where, .*kernels.*, all$"
+    ):
+        printed(usual(), "nope")
+
+
+@pytest.mark.parametrize("name", ["kernels", "kernel_summary", "Kernels", "kern"])
+def test_a_section_goes_by_its_title_its_key_or_the_beginning(name: str) -> None:
+    assert printed(usual(), name).startswith("Kernels\n")
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_every_section_can_be_printed_alone(make: Callable[[], Analysis]) -> None:
+    found = report(make())
+    text = printed(make(), *(section.key for section in found.sections))
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert all(section.title in text for section in found.sections)
+
+
 def test_it_shows_the_headline_the_ledger_its_proof_the_calls_the_kernels_and_the_notes() -> None:
-    text = printed(usual())
+    text = printed(usual(), "all")
     for part in ("3.361 s of wall time", "gpu.kernel", "residual 0 ns", "kernel_a", "Note: Nothing to worry about."):
         assert part in text
 
@@ -73,29 +138,29 @@ def test_a_simple_terminal_gets_ascii(monkeypatch: pytest.MonkeyPatch, make: Cal
 
 
 def test_a_simple_terminal_gets_bars_of_hashes() -> None:
-    text = printed(usual(), encoding="ascii")
+    text = printed(usual(), "all", encoding="ascii")
     assert re.search(r"^#{41}\+\+={11,12}\.{25,26}$", text, re.MULTILINE)
     assert re.search(r"gpu\.kernel .* #{12}\s", text)
 
 
 def test_markup_in_a_name_is_text() -> None:
-    text = printed(hostile())
+    text = printed(hostile(), "all")
     assert "[red]markup[/red]" in text
 
 
 def test_no_control_character_reaches_the_terminal() -> None:
-    text = printed(hostile())
+    text = printed(hostile(), "all")
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u2028\u2029]", text)
     assert r"\x1b[31mred" in text
 
 
 def test_a_reconstruction_says_so_first() -> None:
     text = printed(hostile([f"name {i}" for i, _ in enumerate(HOSTILE)]))
-    assert text.index("Reconstructed trace") < text.index("3.361 s of wall time")
+    assert text.index("Reconstructed trace") < text.index("The GPU computes")
 
 
 def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
-    text = printed(incomplete())
+    text = printed(incomplete(), "all")
     assert re.search(r"gpu\.kernel +≥ 300 ns +≥ 30\.0 %", text)
     assert re.search(r"host +≤ [\d.]+ .?s +≤ [\d.]+ %", text)
     assert re.search(r"host code with the GPU idle +≤ [\d.]+ % +≤ [\d.]+", text)
@@ -103,23 +168,23 @@ def test_gpu_figures_of_an_incomplete_trace_are_lower_bounds() -> None:
 
 
 def test_without_gpu_rows_the_gpu_is_not_measured() -> None:
-    text = printed(without_gpu_rows())
+    text = printed(without_gpu_rows(), "all")
     assert "gpu.kernel" not in text
     assert re.search(r"^Not measured: gpu\.\*\.$", text, re.MULTILINE)
 
 
 def test_accounts_that_took_no_time_share_a_line() -> None:
-    text = printed(usual())
+    text = printed(usual(), "all")
     assert re.search(r"^At 0: gpu\.graph, gpu\.comm, gpu\.memset,", text, re.MULTILINE)
     assert not re.search(r"^gpu\.graph", text, re.MULTILINE)
 
 
 def test_a_lower_bound_of_0_is_not_called_0() -> None:
-    assert re.search(r"^At ≥ 0: gpu\.graph, gpu\.comm", printed(incomplete()), re.MULTILINE)
+    assert re.search(r"^At ≥ 0: gpu\.graph, gpu\.comm", printed(incomplete(), "all"), re.MULTILINE)
 
 
 def test_a_program_on_the_cpu_has_one_account_and_a_line_for_the_others() -> None:
-    text = printed(cpu_run())
+    text = printed(cpu_run(), "all")
     assert re.search(r"^host +5\.000 s +100\.0 %", text, re.MULTILINE)
     assert re.search(r"^Not measured: gpu\.\*, cuda\.\*\.$", text, re.MULTILINE)
 
@@ -127,8 +192,8 @@ def test_a_program_on_the_cpu_has_one_account_and_a_line_for_the_others() -> Non
 def test_ranges_are_shown_where_there_are_no_cuda_calls() -> None:
     ranges = usual().tables["nvtx_groups"]
     assert "NVTX ranges" in printed(replace(cpu_run(), tables={"nvtx_groups": ranges}))
-    assert "NVTX ranges" not in printed(usual())
+    assert "NVTX ranges" not in printed(usual(), "all")
 
 
 def test_each_gpu_has_its_bar() -> None:
-    assert re.search(r"^GPU 0 █+.*\nGPU 1 █+", printed(two_gpus()), re.MULTILINE)
+    assert re.search(r"^GPU 0 █+.*\nGPU 1 █+", printed(two_gpus(), "all"), re.MULTILINE)

@@ -323,6 +323,20 @@ def test_what_is_no_whole_number_is_named_with_its_column(tmp_path: Path, value:
         load(Trace.open(path))
 
 
+def test_a_schema_that_is_broken_at_length_is_told_in_short(tmp_path: Path) -> None:
+    path = sql(
+        a_trace(tmp_path / "t.sqlite"),
+        f"CREATE TABLE t{'x' * 300_000} (a)",
+        "PRAGMA writable_schema = on",
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE broken' WHERE name LIKE 'tx%'",
+    )
+    with pytest.raises(
+        TraceError, match=r"SQLite cannot read it \(malformed database schema .*; copy it again"
+    ) as error:
+        load(Trace.open(path))
+    assert len(str(error.value)) < 500
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "t.sqlite")

@@ -55,8 +55,13 @@ def test_ranges_lie_in_lanes_by_their_nesting(build: TraceBuilder) -> None:
         build.range(text, start, end)
     build.range("step 2", 500, 1_000)
     found = course_of(analyze(build.write()))
-    assert names(found) == [["train"], ["step 1", "step 2"], ["forward"]]
+    assert names(found) == [["step 1", "step 2"], ["forward"], ["op"]]
     assert len(found.lanes) == LANES
+
+
+def test_a_range_around_everything_is_shown_where_it_is_the_only_one(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 1_000, corr=1).range("train", 0, 1_000)
+    assert names(course_of(analyze(build.write()))) == [["train"]]
 
 
 def test_short_ranges_side_by_side_are_shown_as_one(build: TraceBuilder) -> None:

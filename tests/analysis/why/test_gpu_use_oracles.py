@@ -13,6 +13,7 @@ import pytest
 from gpu_use import no_phase
 from shared_traces import CASE_ORACLES, CASES, ORACLES, TRACES, needs_shared_traces
 from wallsplit.ledger.activity import activities
+from wallsplit.ledger.host import on_other_devices
 from wallsplit.ledger.windows import default_window
 from wallsplit.model import load
 from wallsplit.trace import Trace
@@ -63,6 +64,7 @@ def test_every_figure_equals_the_reference(name: str) -> None:
     if window is None:
         assert reference["ledgers"] == []
         return
+    elsewhere = on_other_devices(everything)
     found: list[str] = []
     for activity, theirs in zip(everything, reference["ledgers"], strict=True):
         if theirs["sync"]:
@@ -72,7 +74,7 @@ def test_every_figure_equals_the_reference(name: str) -> None:
         ours = {
             "sm": sm(activity, window, model.gpus),
             "launch": launch(activity, window, NO_STEPS),
-            "sync": sync(activity, window, model.names, no_phase, everything),
+            "sync": sync(activity, window, model.names, no_phase, elsewhere[activity.pid, activity.device]),
             "comm": comm(activity, window, model.names),
         }
         for key, value in ours.items():

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from builders import TraceBuilder
 from gpu_use import no_phase, whole
-from wallsplit.intervals import Times
+from wallsplit.intervals import EMPTY, Times
 from wallsplit.ledger.activity import activities
+from wallsplit.ledger.host import on_other_devices
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 from wallsplit.why.copies import Copies, SmallReads
@@ -22,7 +23,8 @@ PAGEABLE, PINNED, DEVICE = 0, 1, 2
 def waiting(model: Model, window: Window | None = None) -> Sync:
     """Return what waits cost the ledger of the first device."""
     everything = activities(model)
-    found = sync(everything[0], window or whole(model), model.names, no_phase, everything)
+    elsewhere = on_other_devices(everything)[everything[0].pid, everything[0].device]
+    found = sync(everything[0], window or whole(model), model.names, no_phase, elsewhere)
     assert found is not None
     return found
 
@@ -67,7 +69,7 @@ def test_waits_are_told_apart_by_call_and_by_the_phase_they_begin_in(build: Trac
     def phase_at(times: Times) -> pl.Series:
         return pl.Series(["loss" if time == 30 else None for time in times], dtype=pl.String)
 
-    found = sync(activities(model)[0], whole(model), model.names, phase_at, ())
+    found = sync(activities(model)[0], whole(model), model.names, phase_at, EMPTY)
     assert found is not None
     rows = [(waits.phase, waits.count, waits.total_ns) for waits in found.calls]
     assert rows == [("loss", 1, 30), (None, 2, 15)]

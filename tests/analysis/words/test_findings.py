@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from analyses import ledger, usual
+from analyses import cpu_ledger, ledger, usual
 from explanations import CAUSES_OF_FINDINGS, explained, explanation, finding, without_device
 from wallsplit.diagnosis.explanation import Explained
 from wallsplit.diagnosis.remedies import REMEDIES
@@ -90,15 +90,22 @@ def test_a_long_name_is_shortened() -> None:
 
 def test_without_gpu_rows_nothing_is_concluded_and_the_failed_call_is_named() -> None:
     silent = ledger(None, complete=False, cuda_launch=30, host=70)
-    text = without_findings("process 100", silent, without_device(silent))
+    text = without_findings("process 100", silent, without_device(silent), asked_for_cpu=False)
     assert "cudaMalloc failed: out of memory (code 2)" in text
     assert "fix the failing call first" in text
+
+
+def test_a_run_that_was_to_use_the_cpu_is_not_told_to_look_for_a_gpu() -> None:
+    host = cpu_ledger(100)
+    why = replace(WHY, diagnosis=replace(WHY.diagnosis, primary="no_cuda"))
+    assert "check that the framework sees one" in without_findings("process 1", host, why, asked_for_cpu=False)
+    assert "check" not in without_findings("process 1", host, why, asked_for_cpu=True)
 
 
 def test_lost_rows_are_the_reason_to_abstain() -> None:
     lossy = replace(GPU, gpu_complete=False, launch_coverage=0.5)
     why = replace(WHY, diagnosis=replace(WHY.diagnosis, primary="abstain"))
-    assert "only 50.0 % of the launches have GPU rows" in without_findings("GPU 0", lossy, why)
+    assert "only 50.0 % of the launches have GPU rows" in without_findings("GPU 0", lossy, why, asked_for_cpu=False)
 
 
 def test_the_headline_says_what_holds_once_it_runs() -> None:

@@ -12,10 +12,11 @@ from wallsplit.trace import Trace
 from wallsplit.words.notes import notes
 
 
-def texts(model: Model) -> str:
+def texts(model: Model, *, explicit: bool = False, asked_for_cpu: bool = False) -> str:
     window = default_window(model)
     ledgers = [book(activity, [window])[0] for activity in activities(model)] if window else []
-    return "\n".join(f"{note.level}: {note.text}" for note in notes(model, ledgers, window, explicit=False))
+    every = notes(model, ledgers, window, explicit=explicit, asked_for_cpu=asked_for_cpu)
+    return "\n".join(f"{note.level}: {note.text}" for note in every)
 
 
 def test_a_complete_trace_needs_no_note(build: TraceBuilder) -> None:
@@ -158,6 +159,26 @@ def test_a_kernel_that_failed_is_the_cause_of_missing_gpu_rows(build: TraceBuild
     assert "After code 719 CUDA refuses all further work" in said
     assert "A kernel failed, as calls after it report" in said
     assert "WSL" not in said
+
+
+def test_a_run_that_was_to_use_the_cpu_is_not_warned_that_it_used_no_gpu(build: TraceBuilder) -> None:
+    model = build.range("step", 0, 100).duration(100).model()
+    assert texts(model).startswith("warning: This trace has no CUDA rows, so nothing can be said about a GPU")
+    assert texts(model, asked_for_cpu=True).startswith("info: This ran on the CPU, as it was asked to")
+
+
+def test_ranges_that_cover_little_of_a_recording_are_not_taken_for_all_of_it(build: TraceBuilder) -> None:
+    model = build.range("step", 800, 1_000).duration(1_000).model()
+    assert "warning: Of 1.00 µs recorded, the 200 ns from the first to the last NVTX range" in texts(model)
+    assert "recorded, the" not in texts(model, explicit=True)
+
+
+@pytest.mark.parametrize(("start", "level"), [(0, None), (90, None), (110, "info"), (510, "warning")])
+def test_the_more_of_a_recording_is_left_out_the_louder_it_is_said(
+    start: int, level: str | None, build: TraceBuilder
+) -> None:
+    said = texts(build.range("step", start, 1_000).duration(1_000).model()).splitlines()
+    assert [line.partition(":")[0] for line in said if "recorded, the" in line] == ([level] if level else [])
 
 
 @needs_shared_traces

@@ -20,6 +20,8 @@ from wallsplit.words.labels import ledger_label
 MOST = 8
 """Ledgers shown: more say less."""
 FEW = "too few"
+MOSTLY = 0.9
+"""A thread on a CPU for less of the time than this: shares of its samples say little about the wall time."""
 
 _MEANINGS = {each.name: each.meaning for each in CLASSES}
 _CLASS_COLUMNS = (
@@ -105,10 +107,18 @@ def in_words(label: str, samples: HostSamples) -> str:
         return f"{where} was sampled {_times(main.sample_count)}{seen}."
     largest = [each for each in main.classes if each.sample_class != "profiler"][:3]
     parts = [f"{each.sample_class} {between(each.low, each.high)}" for each in largest]
-    said = f"{where} executed, estimated from {_samples(main.sample_count)}: {', '.join(parts)}."
+    said = f"{where}{_on_a_cpu(samples)}, estimated from {_samples(main.sample_count)}: {', '.join(parts)}."
     if main.arithmetic and not any(each.sample_class == "arithmetic" for each in largest[:1]):
         said += f" {_arithmetic(main.arithmetic)}."
     return said + _measuring(main) + _not_seen(main)
+
+
+def _on_a_cpu(samples: HostSamples) -> str:
+    """Return " executed", with the time it had for that where it had far less than there was: shares are of that."""
+    scheduling = samples.main.scheduling
+    if scheduling is None or scheduling.on_cpu_ns >= MOSTLY * samples.host_ns:
+        return " executed"
+    return f" was on a CPU for {units.ns(scheduling.on_cpu_ns)} and executed there"
 
 
 def _arithmetic(share: ArithmeticShare) -> str:

@@ -24,16 +24,19 @@ _EXPLANATION = (
 def findings(analysis: Analysis, _top: int) -> Section | None:
     """Return the findings of each ledger, and its start-up, steady steps and rest; None where nothing was explained."""
     every = subjects(analysis)
-    blocks: list[Block] = [block for subject in shown(every) for block in _of(subject)]
+    blocks: list[Block] = [
+        block for subject in shown(every) for block in _of(subject, asked_for_cpu=analysis.asked_for_cpu)
+    ]
     if any(isinstance(block, Table) for block in blocks):
         blocks.append(Paragraph(_EXPLANATION))
     return Section("findings", "Findings", (*blocks, *left_out(every))) if blocks else None
 
 
-def _of(subject: Subject) -> list[Block]:
+def _of(subject: Subject, *, asked_for_cpu: bool) -> list[Block]:
     diagnosis = subject.why.diagnosis
     if diagnosis.primary in ("abstain", "no_cuda", "no_gpu_use"):
-        return [Paragraph(without_findings(subject.label, subject.ledger, subject.why), essential=True)]
+        told = without_findings(subject.label, subject.ledger, subject.why, asked_for_cpu=asked_for_cpu)
+        return [Paragraph(told, essential=True)]
     rows: list[tuple[Cell, ...]] = []
     for finding in diagnosis.findings:
         won = (

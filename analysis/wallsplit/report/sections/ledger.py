@@ -26,7 +26,7 @@ def ledger(analysis: Analysis, _top: int) -> Section | None:
     blocks: list[Paragraph | Table] = []
     for one in analysis.ledgers[:MOST]:
         blocks += [accounts(one, ledger_label(analysis, one)), Paragraph(balance(one), essential=True)]
-        blocks += [_host_parts(one)] if one.host_parts else []
+        blocks += [_host_parts(one, ledger_label(analysis, one))] if one.host_parts else []
     if len(analysis.ledgers) > MOST:
         told = f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."
         blocks.append(Paragraph(told, essential=True))
@@ -65,7 +65,9 @@ def _meaning(ledger: Ledger, account: str) -> str:
     return MEANINGS[account].removeprefix("GPU idle; ").removeprefix("GPU idle, no CUDA call: ")
 
 
-def _host_parts(ledger: Ledger) -> Table:
+def _host_parts(ledger: Ledger, label: str) -> Table:
     parts = ledger.host_parts or {}
     rows = tuple((name, time, time / ledger.wall_ns if ledger.wall_ns else 0.0) for name, time in parts.items())
-    return Table("Parts of host", (Column("part"), Column("time", "ns"), Column("of wall", "ratio")), rows, len(rows))
+    return Table(
+        f"Parts of host of {label}", (Column("part"), Column("time", "ns"), Column("of wall", "ratio")), rows, len(rows)
+    )

@@ -47,15 +47,30 @@ def named_steps(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -
     if not groups:
         turns = _phases_in_turns(ranges, shape, texts, rules)
         return () if turns is None else (turns,)
-    chosen = groups[:1]
-    every = chosen[0]
-    for group in groups[1:]:
-        if group.thread == every.thread:
-            both = _merged(every, group)
-            if both.is_disjoint:
-                chosen.append(group)
-                every = both
-    return tuple(chosen)
+    same = [group for group in groups if group.thread == groups[0].thread]
+    return tuple(_disjoint(same))
+
+
+def _disjoint(groups: Sequence[NamedSteps]) -> Iterator[NamedSteps]:
+    """Yield in turn the groups that overlap none of those before them; each is disjoint in itself.
+
+    What was chosen lies in a few arrays, each more than twice as long as the next: adding a group merges the short
+    ones, so that many groups cost n log n, not n².
+    """
+    chosen: list[NamedSteps] = []
+    for group in groups:
+        if all(_are_apart(some, group) for some in chosen):
+            yield group
+            chosen.append(group)
+            while len(chosen) > 1 and len(chosen[-2].start) <= 2 * len(chosen[-1].start):
+                chosen[-2:] = [_merged(*chosen[-2:])]
+
+
+def _are_apart(some: NamedSteps, others: NamedSteps) -> bool:
+    """Return whether no range of one overlaps one of the other; each is disjoint in itself, and ascending."""
+    begun = np.searchsorted(some.start, others.end, side="left")
+    ended = np.searchsorted(some.end, others.start, side="right")
+    return bool((begun <= ended).all())
 
 
 def _is_step(text: str) -> bool:
@@ -107,12 +122,10 @@ def _phases_in_turns(
 def _in_turns(phases: Sequence[NamedSteps], rules: tuple[PhaseRule, ...]) -> NamedSteps | None:
     turn: list[NamedSteps] = []
     for phase in sorted(phases, key=lambda phase: (int(phase.start[0]), phase.name)):
-        longer = [*turn, phase]
-        start, end = (
-            np.column_stack(columns).ravel() for columns in zip(*((p.start, p.end) for p in longer), strict=True)
-        )
-        if (end[:-1] <= start[1:]).all():
-            turn = longer
+        first, last = (turn[0], turn[-1]) if turn else (phase, phase)
+        follows = not turn or bool((last.end <= phase.start).all())
+        if follows and (phase.end[:-1] <= first.start[1:]).all():
+            turn.append(phase)
     kinds = {phase_of(phase.name, rules) for phase in turn}
     if len(kinds) < 2 or not kinds & {"forward", "backward"}:
         return None

@@ -90,7 +90,7 @@ def steps(
     ns = found.end - found.start
     accounts = None if activity.layers is None else _accounts(activity, found)
     kinds, members = _kinds(found)
-    warm_ups = [warm_up(ns[rows]) for rows in members]
+    warm_ups = [warm_up(ns[rows]) for rows in members[:KINDS_SHOWN]]
     role = roles(found, kinds, rules)
     shown = tuple(
         step_kind(
@@ -100,7 +100,7 @@ def steps(
             role.get(kind),
             found.names[kind] if found.names else None,
         )
-        for kind, rows, warmup_count in list(zip(kinds, members, warm_ups, strict=True))[:KINDS_SHOWN]
+        for kind, rows, warmup_count in zip(kinds, members, warm_ups, strict=False)
     )
     inside, outside = (None, None) if accounts is None else _inside_and_outside(activity, window, accounts, ns)
     return Steps(

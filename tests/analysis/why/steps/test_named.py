@@ -1,13 +1,20 @@
 """Steps by the names of NVTX ranges."""
 
+import math
 import re
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from growth import is_linear
 from wallsplit.ledger.phases import PHASES, PhaseRule
 from wallsplit.model.names import Names
+from wallsplit.why.steps import named
 from wallsplit.why.steps.named import NamedSteps, named_steps
 from wallsplit.why.steps.ranges import OwnRanges, layer_marks
 
@@ -18,7 +25,7 @@ THREAD = 7
 def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[OwnRanges, Names]:
     texts = list(dict.fromkeys(text for text, _, _ in ranges))
     start, end = (np.array([r[column] for r in ranges], np.int64) for column in (1, 2))
-    row = np.array([texts.index(text) for text, _, _ in ranges], np.int64)
+    row = np.array([texts.index(text) for text, _, _ in ranges], np.int32)
     thread = np.array(threads or [THREAD] * len(ranges), np.int64)
     return OwnRanges(start, end, thread, row), Names(pl.Series("name", texts, dtype=pl.String))
 
@@ -113,3 +120,59 @@ def test_layer_marks_are_told_apart_by_number_alone() -> None:
 
 def test_a_layer_number_of_any_length_is_read() -> None:
     assert len(layer_marks(*own([("layer " + "9" * 10_000, 0, 1)])).start) == 1
+
+
+groups_of_ranges = st.lists(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6)), min_size=3, max_size=5), min_size=1, max_size=5
+)
+
+
+@given(groups_of_ranges)
+def test_kinds_of_steps_are_those_that_overlap_none_of_the_longer_ones(groups: list[list[tuple[int, int]]]) -> None:
+    ranges = [(f"step {'abcde'[i]}x", at, at + ns) for i, group in enumerate(groups) for at, ns in group]
+
+    def are_apart(some: list[Range], others: list[Range]) -> bool:
+        """Return whether ranges of one, and of the other, can come one after the other."""
+        in_turn = sorted((start, end) for _, start, end in [*some, *others])
+        return all(end <= start for (_, end), (start, _) in pairwise(in_turn))
+
+    by_name = [[r for r in ranges if r[0] == name] for name in dict.fromkeys(name for name, _, _ in ranges)]
+    longest_first = sorted(by_name, key=lambda own: (-sum(end - at for _, at, end in own), min(at for _, at, _ in own)))
+    chosen: list[list[Range]] = []
+    for group in longest_first:
+        if are_apart(group, []) and all(are_apart(group, other) for other in chosen):
+            chosen.append(group)
+    assert [steps.name for steps in found(ranges)] == [group[0][0] for group in chosen]
+
+
+def test_many_wordings_are_merged_with_few_others_not_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = "bcdfghjkmnpqrstvwxz"
+    words = [f"step {a}{b}{c}" for a in letters for b in letters for c in letters[:4]]
+    merged = 0
+    merge = named._merged
+
+    def counted(one: NamedSteps, other: NamedSteps) -> NamedSteps:
+        nonlocal merged
+        merged += len(one.start) + len(other.start)
+        return merge(one, other)
+
+    monkeypatch.setattr(named, "_merged", counted)
+    ranges = [r for i, name in enumerate(words) for r in every(name, 10, 9, 3, at=30 * i)]
+    assert len(found(ranges)) == len(words)
+    assert merged <= len(ranges) * 2 * math.log2(len(ranges))
+
+
+def test_many_phases_in_turns_are_each_compared_with_two() -> None:
+    def work(size: int) -> Callable[[], object]:
+        letters = "bcdfghjkmnpqrstvwxz"
+        words = [f"forward {a}{b}{c}" for a in letters for b in letters for c in letters][:size]
+        ranges, names = own(
+            [
+                (name, 10 * (size * turn + i), 10 * (size * turn + i) + 9)
+                for turn in range(3)
+                for i, name in enumerate(words)
+            ]
+        )
+        return lambda: named_steps(ranges, names, PHASES)
+
+    assert is_linear(work, 200)

@@ -1,0 +1,121 @@
+"""The ranks of one run become one report."""
+
+from dataclasses import asdict
+from typing import Any
+
+from wallsplit.comparison.across_ranks import Ranks
+from wallsplit.figures.bars import Bars
+from wallsplit.figures.drawing import Figure, stacked
+from wallsplit.figures.ledger import MOST, bar
+from wallsplit.note import Note
+from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.words.ranks import clock_warnings, rank_label, ranks_sentence
+
+STEM = "ranks"
+_NOT_TOLD = "not told"
+
+
+def ranks_report(found: Ranks, top: int) -> Report:
+    """Return what there is to say about the ranks of a run; long tables cut to their first `top` rows."""
+    told = clock_warnings(found)
+    remarks = (Remarks(tuple(Note("comparison", "warning", text) for text in told)),) if told else ()
+    clocks = Paragraph(f"{found.clocks.told[:1].upper()}{found.clocks.told[1:]}.", essential=not told)
+    sections = [Section("ranks", "Rank by rank", (_ranks(found, top), clocks, *remarks))]
+    if found.by_name:
+        sections.append(Section("collectives", "Collectives", (_collectives(found, top),)))
+    return Report(
+        title=f"{len(found.ranks)} ranks",
+        headline=ranks_sentence(found),
+        figure=_figure(found),
+        sections=tuple(sections),
+        source=f"{len(found.ranks)} traces of NVIDIA Nsight Systems",
+    )
+
+
+def _figure(found: Ranks) -> Figure:
+    shown = found.ranks[:MOST]
+    bars = Bars(
+        tuple(bar(rank_label(rank)[:16], rank.ledger) for rank in shown), max(rank.ledger.wall_ns for rank in shown)
+    )
+    return Figure(
+        name="ledger",
+        section="headline",
+        caption="Where each rank's time went, from its first matched collective to its last",
+        alt="; ".join(one.in_words for one in bars.bars),
+        draw=lambda: stacked(bars),
+        bars=bars,
+    )
+
+
+def _ranks(found: Ranks, top: int) -> Table:
+    columns = (
+        Column("rank", brief=True),
+        Column("wall", "ns"),
+        Column("computing", "ns", brief=True),
+        Column("communicating", "ns"),
+        Column("exposed", "ns", brief=True),
+        Column("waiting", "ns", _NOT_TOLD, brief=True),
+        Column("last at", "count", _NOT_TOLD, brief=True),
+        Column("holds up", "ns", _NOT_TOLD, brief=True),
+    )
+    rows = tuple(
+        (
+            rank_label(rank),
+            rank.ledger.wall_ns,
+            rank.compute_ns,
+            rank.comm_ns,
+            rank.comm_exposed_ns,
+            rank.wait_ns,
+            rank.came_last,
+            rank.holds_up_ns,
+        )
+        for rank in found.ranks[:top]
+    )
+    caption = "Exposed: communication with nothing computed meanwhile, waiting for other ranks included"
+    return Table(caption, columns, rows, len(found.ranks), essential=True)
+
+
+def _collectives(found: Ranks, top: int) -> Table:
+    columns = (
+        Column("collective"),
+        Column("count", "count"),
+        Column("skew, median", "ns"),
+        Column("skew, 95th percentile", "ns"),
+        Column("skew, maximum", "ns"),
+        Column("waiting, all ranks", "ns"),
+    )
+    rows = tuple(
+        (one.name, one.count, one.skew.med_ns, one.skew.p95_ns, one.skew.max_ns, one.wait_ns)
+        for one in found.by_name[:top]
+    )
+    return Table("From the first rank's start to the last one's", columns, rows, len(found.by_name))
+
+
+def ranks_value(found: Ranks) -> dict[str, Any]:
+    """Return the ranks as plain values for the document (docs/report.schema.json). Times in ns."""
+    return {
+        "ranks": [
+            {
+                "label": rank.label.encode("utf-8", "backslashreplace").decode(),
+                "wall_ns": rank.ledger.wall_ns,
+                "accounts": rank.ledger.accounts,
+                "compute_ns": rank.compute_ns,
+                "comm_ns": rank.comm_ns,
+                "comm_exposed_ns": rank.comm_exposed_ns,
+                "wait_ns": rank.wait_ns,
+                "came_last": rank.came_last,
+                "holds_up_ns": rank.holds_up_ns,
+            }
+            for rank in found.ranks
+        ],
+        "clocks": {
+            key: list(value) if isinstance(value, tuple) else value for key, value in vars(found.clocks).items()
+        },
+        "matched": found.matched,
+        "not_overlapping": found.not_overlapping,
+        "skew": None if found.skew is None else asdict(found.skew),
+        "by_name": [asdict(one) for one in found.by_name],
+        "slowest": found.slowest,
+        "imbalance_ratio": found.imbalance_ratio,
+        "reason": found.reason,
+    }

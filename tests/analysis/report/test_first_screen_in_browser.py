@@ -1,0 +1,115 @@
+"""The first screen in a real browser: on one screen, for everyone, without a script, on paper."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from axe import violations
+from chromium import chromium
+from shared_traces import TRACES, needs_shared_traces
+from variants import VARIANTS, analysed, hostile
+from wallsplit.pipeline import analyze
+from wallsplit.report.build import report
+from wallsplit.report.html import html
+
+pytestmark = pytest.mark.browser
+LIMIT_BYTES = 400_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    for name, make in {**VARIANTS, "hostile": hostile}.items():
+        (folder / f"{name}.html").write_text(html(report(analysed(make))), encoding="utf-8")
+    return folder
+
+
+def opened(
+    browser: Browser, path: Path, *, width: int = 1280, height: int = 800, dark: bool = False, script: bool = True
+) -> Page:
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        java_script_enabled=script,
+        permissions=["clipboard-write"],
+    )
+    page = context.new_page()
+    page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_verdict_strip_cards_and_advice_fit_on_one_screen(browser: Browser, pages: Path, name: str) -> None:
+    page = opened(browser, pages / f"{name}.html")
+    for selector in ("h1", "svg.strip >> nth=0", ".card >> nth=0", ".advice tbody tr >> nth=0"):
+        box = page.locator(selector).bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 800, selector
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, "hostile"])
+def test_a_telephone_shows_it_without_scrolling_sideways(browser: Browser, pages: Path, name: str) -> None:
+    page = opened(browser, pages / f"{name}.html", width=390, height=844)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", [*VARIANTS, "hostile"])
+def test_axe_finds_nothing(browser: Browser, pages: Path, name: str, dark: bool) -> None:
+    assert violations(opened(browser, pages / f"{name}.html", dark=dark)) == []
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_without_a_script_everything_is_there(browser: Browser, pages: Path, name: str) -> None:
+    page = opened(browser, pages / f"{name}.html", script=False)
+    assert page.locator("h1").is_visible()
+    assert page.locator("svg.strip title").count() > 0
+    assert page.locator("svg.strip >> nth=0").bounding_box()
+
+
+def test_dragging_across_the_strip_gives_the_window(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "steady.html")
+    box = page.locator("svg.strip").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 3 / 4, box["y"] + 30)
+    page.mouse.up()
+    said = re.match(r"--window (0\.\d+)s:(0\.\d+)s", page.locator(".picked").inner_text())
+    assert said
+    assert float(said[1]) == pytest.approx(0.170, abs=0.002)
+    assert float(said[2]) == pytest.approx(0.255, abs=0.002)
+
+
+def test_no_label_of_the_strip_leaves_its_box(browser: Browser, pages: Path) -> None:
+    for width in (360, 700, 1280):
+        page = opened(browser, pages / "steady.html", width=width)
+        overhang = """[...document.querySelectorAll(".lane")].map((lane) => {
+            const text = lane.querySelector("text");
+            if (!text || getComputedStyle(text).display === "none") return 0;
+            const [box, inner] = [lane.getBoundingClientRect(), text.getBoundingClientRect()];
+            const rect = lane.querySelector("rect").getBoundingClientRect();
+            return inner.right - rect.right;
+        })"""
+        assert max(page.evaluate(overhang)) <= 0, width
+
+
+def test_a_usual_report_takes_few_sheets_of_paper_and_breaks_no_word(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "steady.html")
+    sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+    assert sheets <= 4
+
+
+@needs_shared_traces
+def test_the_page_of_a_trace_of_four_megabytes_is_small() -> None:
+    page = html(report(analyze(TRACES["torch_rtx3070ti_train"])))
+    assert len(page.encode()) <= LIMIT_BYTES
