@@ -103,6 +103,8 @@ def clipped(whole: Timeline, start: int, end: int) -> Timeline:
         return NOTHING
     low = int(np.searchsorted(whole.times, start, side="right"))
     high = int(np.searchsorted(whole.times, end, side="left"))
+    if low == 1 and high == len(whole.times) - 1 and whole.times[0] == start and whole.times[-1] == end:
+        return whole  # as for the default window: no copy of millions of pieces
     times = np.empty(high - low + 2, np.int64)
     times[0], times[1:-1], times[-1] = start, whole.times[low:high], end
     active = np.zeros(high - low + 1, np.uint32)  # nothing is before the first time, nor after the last
