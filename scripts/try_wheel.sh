@@ -37,6 +37,6 @@ cd "$checkout" # -P: without this folder in the search path; pythonpath: nor tho
 # traces are for those tests, too, and take minutes.
 WALLSPLIT_SHARED=$work "$python" -P -m pytest -q -p no:cacheprovider -W ignore -o pythonpath=tests \
     tests/analysis/breakdowns tests/analysis/ledger tests/analysis/model tests/analysis/run tests/analysis/trace \
-    tests/analysis/words tests/analysis/report --ignore tests/analysis/report/test_html_in_browser.py \
+    tests/analysis/words tests/analysis/report --ignore-glob '*_in_browser.py' \
     tests/scripts/test_analyze.py tests/scripts/test_cache.py tests/scripts/test_cluster.py tests/scripts/test_main.py \
-    tests/scripts/test_many.py tests/scripts/test_nsys.py
+    tests/scripts/test_current_folder.py tests/scripts/test_many.py tests/scripts/test_nsys.py

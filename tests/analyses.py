@@ -48,7 +48,8 @@ def ledger(device: int | None = 0, *, pid: int = 100, complete: bool | None = Tr
     busy = sum(given.get(account, 0) for account in GPU_ACCOUNTS)
     exposed = {a: Exposure(2 * t, t, t) for a, t in given.items() if a.startswith("cuda.") and t}
     exposed = {a: e for a, e in exposed.items() if a not in ("cuda.profiler", "cuda.latency")}
-    return Ledger(pid, device, device, sum(given.values()), accounts, busy, busy, complete, 1.0, True, 1.0, exposed)
+    active = busy - given.get("gpu.memcpy", 0) - given.get("gpu.memset", 0)
+    return Ledger(pid, device, device, sum(given.values()), accounts, busy, active, complete, 1.0, True, 1.0, exposed)
 
 
 def cpu_ledger(wall_ns: int) -> Ledger:

@@ -3,11 +3,13 @@
 import io
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from analyses import incomplete, usual
+from variants import VARIANTS, analysed
 from wallsplit.analysis import Analysis
 from wallsplit.report.build import report
 from wallsplit.report.html import html
@@ -34,6 +36,10 @@ RENDERERS: dict[str, Callable[[Analysis], str]] = {
 }
 """By the suffix of their files."""
 ANALYSES: dict[str, Callable[[], Analysis]] = {"usual": usual, "incomplete": incomplete}
+SCREENS: dict[str, Callable[[], Analysis]] = {
+    f"screen_{name}": partial(analysed, make) for name, make in VARIANTS.items()
+}
+"""Of these, what a terminal shows."""
 
 
 def main() -> None:
@@ -42,6 +48,8 @@ def main() -> None:
     for name, make in ANALYSES.items():
         for suffix, render in RENDERERS.items():
             (FOLDER / f"{name}.{suffix}").write_text(render(make()), encoding="utf-8", newline="\n")
+    for name, make in SCREENS.items():
+        (FOLDER / f"{name}.txt").write_text(in_terminal(make()), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

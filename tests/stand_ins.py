@@ -2,12 +2,15 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from processes import wait_until
 from wallsplit.analysis import Failure, Outcome
+from wallsplit.pipeline import analyze
 from wallsplit_scripts.supervise import supervise
 
 
@@ -32,6 +35,17 @@ def killed_once(trace: Path) -> Outcome:
         attempt.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return by_name(trace)
+
+
+def no_outcome(trace: Path) -> Any:
+    """Return something else, or an analysis with a table that no version makes, as the file's name says."""
+    if trace.name == "text":
+        return "text"
+    analysis = analyze(trace.with_name("run.sqlite"))
+    if trace.name == "table-gone":
+        return replace(analysis, tables={})
+    wrong = pl.DataFrame({"name": ["k"]})
+    return replace(analysis, tables=analysis.tables | {"kernel_summary": wrong})
 
 
 def threads_of_polars(trace: Path) -> Outcome:

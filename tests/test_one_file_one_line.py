@@ -181,9 +181,10 @@ def test_one_of_each_is_one_file_and_one_line(copy: Copy, trace: Path) -> None:
         "scripts/wallsplit_scripts/main.py", "COMMANDS", '("greet", "wallsplit_scripts.greet:greet", "Say hello.")'
     )
 
-    assert "3 calls in all." in copy.analyze(trace, "--report-dir", "reports", "--tables", "tables")
+    copy.analyze(trace, "--report-dir", "reports", "--tables", "tables")
     page = (copy.folder / "reports" / f"{trace.stem}.md").read_text(encoding="utf-8")
     assert "## Calls by process" in page
+    assert "3 calls in all." in page
     assert f"![three calls]({trace.stem}.calls.svg)" in page
     assert (copy.folder / "tables" / f"{trace.stem}.calls_by_process.csv").read_text() == "pid,count\n1,3\n"
     assert '"calls_by_process": [\n{"pid": 1, "count": 3}\n]' in copy.analyze(trace, "--json")
@@ -193,31 +194,32 @@ def test_one_of_each_is_one_file_and_one_line(copy: Copy, trace: Path) -> None:
 
 
 def test_a_call_of_another_class_is_a_change_of_one_file(copy: Copy, trace: Path) -> None:
-    assert "\nalloc " in copy.analyze(trace, "--no-report")
+    assert '"class": "alloc"' in copy.analyze(trace, "--json")
     copy.replace("analysis/wallsplit/model/api_classes.py", 'r"(Malloc|MemAlloc', 'r"(MemAlloc')
-    assert "\nalloc " not in copy.analyze(trace, "--no-report")
+    assert '"class": "alloc"' not in copy.analyze(trace, "--json")
 
 
 def test_a_renamed_column_is_a_change_of_one_file(copy: Copy, build: TraceBuilder, trace: Path) -> None:
     for row in build.rows["CUPTI_ACTIVITY_KIND_RUNTIME"]:
         row["nameOfCall"] = row.pop("nameId")
     renamed = build.write()
-    assert "cudaMalloc" not in copy.analyze(renamed, "--no-report")
+    assert "cudaMalloc" not in copy.analyze(renamed, "--json")
     alias = 'aliases={"nameId": Alias("nameOfCall")}'
     copy.replace("analysis/wallsplit/trace/raw.py", '"returnValue")', f'"returnValue"), {alias}')
-    assert "cudaMalloc" in copy.analyze(renamed, "--no-report")
+    assert "cudaMalloc" in copy.analyze(renamed, "--json")
 
 
 def test_the_wording_of_the_headline_is_a_change_of_one_file(copy: Copy, trace: Path) -> None:
     copy.replace("analysis/wallsplit/words/headline.py", '} of wall time"\n    wall_ns', '} by the clock"\n    wall_ns')
-    assert "2.10 µs by the clock: GPU computing 42.8 %" in copy.analyze(trace, "--no-report")
+    assert "2.10 \\u00b5s by the clock: GPU computing 42.8 %" in copy.analyze(trace, "--json")
 
 
 def test_a_colour_and_the_name_of_a_part_are_changes_of_one_file(copy: Copy, trace: Path) -> None:
     accounts = "analysis/wallsplit/accounts.py"
     copy.replace(accounts, '"GPU computing", "#0072b2"', '"GPU at work", "#123456"')
-    assert "GPU at work 42.8 %" in copy.analyze(trace, "--report-dir", "reports")
+    copy.analyze(trace, "--report-dir", "reports")
     page = (copy.folder / "reports" / f"{trace.stem}.html").read_text(encoding="utf-8")
+    assert "GPU at work" in page
     assert "#123456" in page
     assert "#0072b2" not in page
     assert "GPU computing" not in page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from wallsplit_scripts import options
+from wallsplit_scripts import completion, options
 from wallsplit_scripts.memory import return_large_blocks
 from wallsplit_scripts.messages import ELSEWHERE, say
 from wallsplit_scripts.progress import progress
@@ -83,6 +83,7 @@ class _Analyze(click.Command):
 @click.option(
     "--window",
     metavar="W",
+    shell_complete=completion.windows,
     callback=options.window,
     help="cuda, nvtx, capture, steady (the steps after warm-up), START:END (1.2s:3s) or nvtx:NAME. Default: the first "
     "of cuda, nvtx and capture that the trace has.",
@@ -122,6 +123,7 @@ class _Analyze(click.Command):
     "--section",
     "sections",
     metavar="NAME",
+    shell_complete=completion.sections,
     multiple=True,
     help="Print that section of the report instead: kernels, idle-time, …; all for every one in brief.",
 )

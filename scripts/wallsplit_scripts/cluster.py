@@ -1,4 +1,7 @@
-"""Many traces on many machines: one task per trace for a Dask cluster that exists; only the small results come back."""
+"""Many traces on many machines: one task per trace for a Dask cluster that exists; only the small results come back.
+
+What is sent, trusted and encrypted is written in docs/dask.md.
+"""
 
 import logging
 import pickle
@@ -149,18 +152,43 @@ def _outcome(client: "Client", trace: Path, task: "Future", address: str) -> "Ou
 
     _await(client, task, address)
     try:
-        outcome: Outcome = task.result()
+        outcome = _checked(task.result())
     except KilledWorker:
         return None
     except CancelledError as error:
         raise WallsplitError(f"{address}: the Dask scheduler is gone; its log may tell why") from error
-    except (ImportError, AttributeError, WallsplitError) as error:
+    except (ImportError, AttributeError, TypeError, WallsplitError) as error:
         raise WallsplitError(
             f"{address}: its workers cannot analyse ({error}); install wallsplit {wallsplit.__version__} there"
         ) from error
     if isinstance(outcome, Failure):
         return Failure(str(trace), outcome.message.replace(str(trace.absolute()), str(trace)))
     return replace(outcome, path=str(trace))
+
+
+def _checked(outcome: object) -> "Outcome":
+    """Return what a worker sent, if it is what this version would have made.
+
+    Raises:
+        WallsplitError: it is no outcome, or a table has not the columns of its schema.
+    """
+    from wallsplit import schema
+    from wallsplit.analysis import Analysis, Failure
+    from wallsplit.breakdowns import BREAKDOWNS
+
+    if isinstance(outcome, Failure):
+        return Failure(str(outcome.path), str(outcome.message))
+    if not isinstance(outcome, Analysis):
+        raise WallsplitError(f"what one sent is no analysis but {type(outcome).__name__}")
+    if set(outcome.tables) != {breakdown.name for breakdown in BREAKDOWNS}:
+        raise WallsplitError("an analysis that one sent has other tables")
+    schema.conform(outcome.gpus, schema.GPU_USE, "gpus")
+    schema.conform(outcome.processes, schema.PROCESSES, "processes")
+    for breakdown in BREAKDOWNS:
+        frame = outcome.tables[breakdown.name]
+        if frame is not None:
+            schema.conform(frame, breakdown.schema, breakdown.name)
+    return outcome
 
 
 def _given_up(trace: Path, address: str) -> "Outcome":

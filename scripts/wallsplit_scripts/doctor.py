@@ -130,7 +130,7 @@ def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
 def framework_finding(distributions: Sequence[str], version: str | None, purpose: str, extra: str) -> Finding:
     """Return whether a framework is there; it is looked up and not imported."""
     if version is None:
-        return Finding(distributions[0], "lack", "not installed", f"{purpose} cannot run: pip install '{extra}'")
+        return Finding(distributions[0], "info", "optional, not installed", f"for {purpose}: pip install '{extra}'")
     return Finding(distributions[0], "ok", version)
 
 
@@ -164,9 +164,23 @@ def _text(value: str | bytes) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else value  # bytes before nvidia-ml-py 11.5
 
 
+def in_short(findings: Sequence[Finding]) -> str:
+    """Return what works here, in one line: analysing does wherever this runs."""
+    lacks = {finding.subject for finding in findings if finding.verdict == "lack"}
+    if "nsys" in lacks:
+        return "You can analyse exports (.sqlite); you cannot record or open reports (.nsys-rep): no nsys here."
+    if "capture" in lacks:
+        return "You can analyse exports and reports; you cannot record: that works on Linux alone."
+    if "gpu" in lacks:
+        return "You can analyse, and record what runs on the CPU; you cannot record GPU work: no GPU here."
+    return "You can analyse and record, on CPU and GPU."
+
+
 @click.command("doctor")
 @click.option("--nsys", "nsys_path", metavar="PATH", help="The nsys to ask.  [default: $WALLSPLIT_NSYS, .nsys, PATH]")
 def doctor(nsys_path: str | None) -> None:
     """Tell what is installed here, and what each lack costs."""
-    for line in lines(list(examine(nsys_path))):
+    findings = list(examine(nsys_path))
+    click.echo(in_short(findings))
+    for line in lines(findings):
         click.echo(line)

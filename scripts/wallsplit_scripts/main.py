@@ -1,5 +1,6 @@
 """The command line: a Click group whose commands are named here in order, each imported when it is called."""
 
+import difflib
 import errno
 import os
 import signal
@@ -22,6 +23,7 @@ COMMANDS = (
     ("analyze", "wallsplit_scripts.analyze:analyze", "Say where the wall time of traces went, to the nanosecond."),
     ("compare", "wallsplit_scripts.compare:compare", "Say what changed between traces, and whether it is noise."),
     ("check", "wallsplit_scripts.check:check", "Say whether traces keep their budgets; the exit code tells."),
+    ("predict", "wallsplit_scripts.predict:predict", "Say what a run would take if one thing were different."),
     ("export", "wallsplit_scripts.export:export", "Write a trace as a timeline for Perfetto or Chrome, ledger on top."),
     ("scrub", "wallsplit_scripts.scrub:scrub", "Write a trace anew without what is private, to hand on."),
     ("profile", "wallsplit_scripts.profile:profile", "Run a program under Nsight Systems; leave trace and manifest."),
@@ -45,6 +47,15 @@ class _Commands(click.Group):
             if name == cmd_name:
                 return load(place)
         return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+        if name and not name.startswith("-") and self.get_command(ctx, name) is None and near:
+            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

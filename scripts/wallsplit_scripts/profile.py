@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from wallsplit.errors import CaptureError, WallsplitError
-from wallsplit_scripts import children, nsys
+from wallsplit_scripts import children, completion, nsys
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.nsys import GraphTrace
 from wallsplit_scripts.recording import RESULT, Plan, Program, record
@@ -35,7 +35,7 @@ class _ProgramAfterDashes(click.Command):
 
 
 @click.command("profile", cls=_ProgramAfterDashes)
-@click.argument("workload", required=False)
+@click.argument("workload", required=False, shell_complete=completion.workloads)
 @click.option("--batch", metavar="N", help="Samples per step.")
 @click.option("--epochs", metavar="N", help="Passes over the training samples.")
 @click.option("--steps", metavar="N", help="Training steps per epoch, at most.")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import wallsplit
 from wallsplit.aside import only_folder
-from wallsplit.errors import CaptureError, ManifestError
+from wallsplit.errors import CaptureError, ManifestError, WallsplitError
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
 from wallsplit.run.nvml import NvmlSample, energies_joules, to_csv
@@ -310,5 +310,21 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
     if kept.exit_code:
         say(f"the program failed with exit code {kept.exit_code}; kept: {files}")
     else:
-        say(f"wrote {files}; next: analyze {shlex.quote(str(plan.file('.sqlite')))}")
+        say(f"wrote {files}")
+        _tell_verdict(plan.file(".sqlite"))
     return kept.exit_code
+
+
+def _tell_verdict(trace: Path) -> None:
+    """Say what the recording shows, and how to see more; a trace that cannot be analysed says so then."""
+    from wallsplit.pipeline import analyze
+    from wallsplit.words.verdict import seconds, verdict
+
+    more = f"analyze {shlex.quote(str(trace))}"
+    try:
+        found = analyze(trace)
+    except WallsplitError:
+        say(f"next: {more}")
+        return
+    say(verdict(found))
+    say(f"{seconds(found)} More: {more}")

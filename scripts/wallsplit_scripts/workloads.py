@@ -2,9 +2,11 @@
 
 import click
 
+from wallsplit_scripts import completion
+
 
 @click.command("workloads")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.workloads)
 @click.option(
     "--extra-of",
     metavar="WORKLOAD",

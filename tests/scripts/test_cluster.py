@@ -16,7 +16,7 @@ import pytest
 from builders import TraceBuilder
 from processes import wait_until
 from recorded_runs import put_beside
-from stand_ins import by_name, killed_once
+from stand_ins import by_name, killed_once, no_outcome
 from wallsplit.analysis import Failure
 from wallsplit.errors import WallsplitError
 from wallsplit_scripts import cluster
@@ -156,6 +156,23 @@ def test_workers_of_another_version_are_refused_in_one_line(
     monkeypatch.setattr("wallsplit.__version__", "99.0")
     with pytest.raises(WallsplitError, match=r"this machine 99\.0\); install wallsplit 99\.0 there$"):
         cluster.analyze_all([tmp_path / "a"], by_name, address, ignore)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("text", "what one sent is no analysis but str"),
+        ("table-gone", "an analysis that one sent has other tables"),
+        ("table-wrong", "frame kernel_summary: "),
+    ],
+)
+def test_what_workers_send_is_held_against_the_schema(address: str, tmp_path: Path, name: str, says: str) -> None:
+    TraceBuilder(tmp_path / "run.sqlite").api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 90, corr=1).write()
+    (tmp_path / name).touch()
+    with pytest.raises(WallsplitError, match=says) as caught:
+        cluster.analyze_all([tmp_path / name], no_outcome, address, ignore)
+    assert str(caught.value).startswith(f"{address}: its workers cannot analyse")
+    assert "\n" not in str(caught.value)
 
 
 def test_workers_without_wallsplit_are_refused_in_one_line(

@@ -24,7 +24,21 @@ def test_lacking_everything_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> No
     result = CliRunner().invoke(doctor.doctor, ["--nsys", "/nonexistent/nsys"])
     assert result.exit_code == 0
     lacks = [line for line in result.output.splitlines() if line.startswith("lack")]
-    assert len(lacks) == 4 + len(doctor.FRAMEWORKS)  # nsys, nvtx, gpu, cpu sampling
+    assert len(lacks) == 4  # nsys, nvtx, gpu, cpu sampling
+    assert result.output.count("optional, not installed") == len(doctor.FRAMEWORKS)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ((), "You can analyse and record, on CPU and GPU."),
+        (("gpu",), "You can analyse, and record what runs on the CPU; you cannot record GPU work: no GPU here."),
+        (("capture", "gpu"), "You can analyse exports and reports; you cannot record: that works on Linux alone."),
+        (("nsys", "gpu"), "You can analyse exports (.sqlite); you cannot record or open reports (.nsys-rep): no nsys"),
+    ],
+)
+def test_the_first_line_says_what_works_here(lacks: tuple[str, ...], said: str) -> None:
+    assert doctor.in_short([Finding(subject, "lack", "") for subject in lacks]).startswith(said)
 
 
 def test_every_lack_says_what_it_costs(monkeypatch: pytest.MonkeyPatch) -> None:

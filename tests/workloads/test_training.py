@@ -101,5 +101,5 @@ def test_of_several_models_an_epoch_shows_the_best_that_is_still_a_number(tmp_pa
 
 
 def test_the_line_about_an_epoch_says_what_was_measured() -> None:
-    assert progress_line(0, Epoch(1_234_000_000)) == "epoch 1: 1,234.0 ms"
-    assert progress_line(1, Epoch(500_000, loss=0.25)) == "epoch 2: 0.5 ms, loss 0.2500"
+    assert progress_line(0, Epoch(1_234_000_000)) == "epoch 1: 1.234 s"
+    assert progress_line(1, Epoch(500_000, loss=0.25)) == "epoch 2: 500 µs, loss 0.2500"

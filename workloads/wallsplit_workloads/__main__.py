@@ -1,10 +1,10 @@
 """`python -m wallsplit_workloads NAME …`: one run of one workload, its manifest written; what nsys profiles."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
+from wallsplit.aside import private_folder
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import to_json
 from wallsplit_workloads import WORKLOADS, running
@@ -67,13 +67,11 @@ def write(path: Path, text: str) -> None:
     Raises:
         WallsplitError: the folder cannot be written to.
     """
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        try:
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        with private_folder(path.parent, path.name) as aside:
+            made = aside / path.name
+            made.write_text(text, encoding="utf-8")
+            made.replace(path)
     except OSError as error:
         raise WallsplitError(f"{path}: the manifest cannot be written ({error.strerror})") from error
 

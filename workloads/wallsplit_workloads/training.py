@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wallsplit import units
 from wallsplit.run.manifest import Epoch
 from wallsplit_workloads.data import Split
 from wallsplit_workloads.mlp import Array, Weights, one_hot
@@ -71,7 +72,7 @@ def progress_line(number: int, epoch: Epoch) -> str:
     """Return one line about an epoch, numbered from 1."""
     said = {"loss": epoch.loss, "accuracy": epoch.accuracy, "validation accuracy": epoch.validation_accuracy}
     scores = "".join(f", {name} {value:.4f}" for name, value in said.items() if value is not None)
-    return f"epoch {number + 1}: {epoch.wall_ns / 1e6:,.1f} ms{scores}"
+    return f"epoch {number + 1}: {units.ns(epoch.wall_ns)}{scores}"
 
 
 def _order(context: RunContext, epoch: int, samples: int) -> NDArray[np.int64] | None:

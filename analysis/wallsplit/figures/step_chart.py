@@ -63,9 +63,10 @@ class StepChart:
         """What it shows, for those who do not see it."""
         slow = ", ".join(f"{self.noun} {i + 1:,} {units.ns(ns)}" for i, _, ns in self.slowest)
         whose = f"{self.label}: " if self.label else ""
+        slowest = f"; the slowest: {slow}" if slow else ""
         return (
             f"{whose}{self.count:,} {self.noun}s, median {units.ns(self.med_ns)}, 95th percentile "
-            f"{units.ns(self.p95_ns)}; the slowest: {slow}"
+            f"{units.ns(self.p95_ns)}{slowest}"
         )
 
 

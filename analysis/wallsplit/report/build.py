@@ -8,6 +8,7 @@ from wallsplit.figures.drawing import HEADLINE, Figure
 from wallsplit.report.document import Report, Section
 from wallsplit.report.first_screen import first_screen
 from wallsplit.report.sections import SECTIONS
+from wallsplit.report.summary import summary_of
 from wallsplit.text import file_name
 from wallsplit.words.all_notes import BANNER
 
@@ -17,6 +18,7 @@ TOP = 20
 
 def report(analysis: Analysis, top: int = TOP) -> Report:
     """Return what there is to say about an analysis; long tables cut to their first `top` rows."""
+    first = first_screen(analysis)
     figures = [figure for draw in FIGURES if (figure := draw(analysis))]
     sections = [section for make in SECTIONS if (section := make(analysis, top))]
     return Report(
@@ -25,7 +27,8 @@ def report(analysis: Analysis, top: int = TOP) -> Report:
         figure=next((figure for figure in figures if figure.section == HEADLINE), None),
         sections=tuple(_opened_by(figures, section) for section in sections),
         banner=BANNER if analysis.reconstructed else None,
-        first=first_screen(analysis),
+        first=first,
+        summary=summary_of(analysis, first),
     )
 
 

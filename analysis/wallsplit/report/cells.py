@@ -3,8 +3,13 @@
 from decimal import Decimal
 
 from wallsplit import units
-from wallsplit.report.document import AtLeast, AtMost, Cell, Kind, Label, Link
+from wallsplit.accounts import PARTS
+from wallsplit.figures.bars import Bar
+from wallsplit.report.document import AtLeast, AtMost, Cell, Kind, Label, Link, Split
 from wallsplit.text import LIMIT, for_people
+
+GLYPHS = {part.key: part.glyph for part in PARTS}
+_GLYPHS = 20
 
 
 def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
@@ -12,6 +17,8 @@ def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
     match cell:
         case None:
             return null
+        case Split():
+            return _in_glyphs(cell.bar)
         case Link() | Label():
             return for_people(cell.text, limit)
         case str():
@@ -21,6 +28,12 @@ def cell_text(cell: Cell, kind: Kind, null: str, limit: int = LIMIT) -> str:
         case AtMost():
             return f"≤ {_number(cell.value, kind)}"
     return _number(cell, kind)
+
+
+def _in_glyphs(bar: Bar) -> str:
+    """Return a bar as a text of fixed length."""
+    cells = units.apportion([segment.value_ns for segment in bar.segments], _GLYPHS)
+    return "".join(GLYPHS.get(segment.key, "#") * n for segment, n in zip(bar.segments, cells, strict=True))
 
 
 def _number(value: float | Decimal, kind: Kind) -> str:

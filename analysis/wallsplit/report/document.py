@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from wallsplit.figures.bars import Bar
 from wallsplit.figures.drawing import Figure
 from wallsplit.note import Note
 from wallsplit.report.first_screen import FirstScreen
@@ -47,7 +48,14 @@ class Label:
     whole: str
 
 
-Cell = str | int | float | Decimal | AtLeast | AtMost | Link | Label | None
+@dataclass(frozen=True)
+class Split:
+    """A bar of its own in a cell, filling its width."""
+
+    bar: Bar
+
+
+Cell = str | int | float | Decimal | AtLeast | AtMost | Link | Label | Split | None
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class Table:
     colours: tuple[str, ...] = ()
     essential: bool = False
     """Shown, with its brief columns, even where there is room for little."""
+    is_stacked: bool = False
+    """Where there is little width, each row is shown as a card."""
     folded_by: int | None = None
     """The column whose zeros and nulls say nothing: where there is room for little, such rows are only named below."""
 
@@ -149,5 +159,7 @@ class Report:
     """A warning that goes before everything else."""
     source: str = "a trace of NVIDIA Nsight Systems"
     """What the report was made from."""
+    summary: str = ""
+    """A few lines of Markdown that stand alone, to be copied; empty: none."""
     first: FirstScreen | None = None
     """What people see before all else; the headline is then what the whole recording's bar is called."""

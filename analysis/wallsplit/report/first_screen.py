@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from wallsplit import units
-from wallsplit.accounts import GPU_ACCOUNTS, PARTS
+from wallsplit.accounts import GPU_ACCOUNTS, PART_OF, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Segment
 from wallsplit.figures.course import course
@@ -66,7 +66,7 @@ def first_screen(analysis: Analysis) -> FirstScreen:
         seconds=seconds(analysis),
         strips=shown,
         picture=course(shown, "The run from its start to its end; 0 s is the start of the recording"),
-        steps=step_chart(analysis),
+        steps=step_chart(analysis) if len(shown) <= 1 else None,  # of several GPUs the section on steps has it
         cards=tuple(_cards(analysis)),
         advice=advice(analysis),
         warning=_warning(analysis),
@@ -174,7 +174,7 @@ def _steady(one: Speaker, of: str) -> Card:
     return Card(
         f"{title}{of}",
         f"{least}{per_cent(share)}",
-        "GPU busy" if busy else "GPU computing",
+        "GPU busy" if busy else PART_OF["gpu.kernel"].title,
         _bar("steady", accounts),
         text,
     )

@@ -19,7 +19,7 @@ from wallsplit.figures.drawing import Figure
 from wallsplit.figures.inline import Kind
 from wallsplit.figures.strip import PHASE_KEYS, Strip
 from wallsplit.report.cells import cell_text, sort_key
-from wallsplit.report.document import Label, Link, Report
+from wallsplit.report.document import Label, Link, Report, Split
 from wallsplit.text import PROSE, for_people, visible
 from wallsplit.units import ns
 
@@ -63,6 +63,7 @@ def _environment() -> Environment:
         "kind": lambda block: type(block).__name__,
         "href": lambda link: f"{quote(link.stem)}.html",
         "whole": lambda cell: cell.whole if isinstance(cell, Label) else None,
+        "is_split": lambda cell: isinstance(cell, Split),
         "is_link": lambda cell: isinstance(cell, Link),
         "people": for_people,
         "prose": lambda text: for_people(text, PROSE),

@@ -1,28 +1,35 @@
 """Several traces side by side: one row each, their ledgers on one scale."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from wallsplit.analysis import Analysis
-from wallsplit.figures.bars import Bars
+from wallsplit.figures.bars import Bar, Bars
 from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
-from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Split, Table
 from wallsplit.text import file_name, for_people, visible
 from wallsplit.words.all_notes import BANNER
+from wallsplit.words.amounts import between, counted, how_many
 from wallsplit.words.headline import of_gpus
 from wallsplit.words.labels import ledger_label
-from wallsplit.words.speakers import speakers
+from wallsplit.words.speakers import speakers, worst
+from wallsplit.words.verdict import verdict
 
 STEM = "index"
 
 
 def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[tuple[str, str]] = ()) -> Report:
     """Return the report that leads to each trace's own, `stems` being their file names; failed traces are listed."""
-    failed = f", {len(errors)} failed" if errors else ""
-    sections = [Section("traces", "Traces", (_table(analyses, stems),))] if analyses else []
+    order = worst_first(analyses)
+    analyses, stems = [analyses[i] for i in order], [stems[i] for i in order]
+    pairs = _pairs(analyses, stems)
+    blocks = (*([pairs] if pairs else []), _table(analyses, stems))
+    sections = [Section("traces", "Traces, worst first", blocks)] if analyses else []
     if errors:
         notes = tuple(Note("trace_failed", "error", _without_folder(path, message)) for path, message in errors)
         sections.append(Section("failed", "Traces that failed", (Remarks(notes),)))
@@ -32,12 +39,28 @@ def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[t
     count = len(analyses) + len(errors)
     return Report(
         title="Index of traces",
-        headline=f"{count} trace{'s' if count != 1 else ''}{failed}",
+        headline=verdict_of_set(analyses, len(errors)),
         figure=None,
         sections=tuple(sections),
         source=f"{count} trace{'s' if count != 1 else ''} of NVIDIA Nsight Systems",
         banner=BANNER if analyses and all(analysis.reconstructed for analysis in analyses) else None,
     )
+
+
+def verdict_of_set(analyses: Sequence[Analysis], failed: int = 0) -> str:
+    """Return what traces have in common, in one sentence."""
+    primary = [worst(every).diagnosis.primary if (every := speakers(a)) else "" for a in analyses]
+    said = [
+        (primary.count("gpu_bound"), "keep the GPU busy", "keeps the GPU busy"),
+        (primary.count("startup"), "are mostly start-up", "is mostly start-up"),
+        (sum(map(primary.count, _NOT_JUDGED)), "cannot be judged", "cannot be judged"),
+        (failed, "failed", "failed"),
+    ]
+    parts = [f"{how_many(n)} {one if n == 1 else several}" for n, several, one in said if n]
+    return f"{counted(len(analyses) + failed, 'trace').capitalize()}{': ' if parts else ''}{', '.join(parts)}."
+
+
+_NOT_JUDGED = ("abstain", "failed_calls", "no_gpu_use", "no_cuda", "few_operations")
 
 
 def worst_first(analyses: Sequence[Analysis]) -> list[int]:
@@ -60,24 +83,105 @@ def _place(analysis: Analysis) -> tuple[int, float]:
 
 
 def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
+    several = any(len(of_gpus(analysis.ledgers)) > 1 for analysis in analyses)
     columns = (
         Column("trace"),
+        Column("GPU, set-up, CUDA, host", null="–"),
         Column("wall", "ns", "–"),
         Column("GPU busy", "ratio", "not measured"),
-        Column("where the time went"),
+        Column("steps per s", "number", "–"),
+        *([Column("between its GPUs", null="–")] if several else []),
+        Column("verdict"),
     )
-    rows = tuple(_row(analysis, stem) for analysis, stem in zip(analyses, stems, strict=True))
-    return Table("One row per trace", columns, rows, len(rows))
+    rows = tuple(_row(analysis, stem, several=several) for analysis, stem in zip(analyses, stems, strict=True))
+    return Table("One row per trace", columns, rows, len(rows), is_stacked=True)
 
 
-def _row(analysis: Analysis, stem: str) -> tuple[Cell, ...]:
+def _row(analysis: Analysis, stem: str, *, several: bool) -> tuple[Cell, ...]:
     reconstructed = "Reconstructed, not recorded. " if analysis.reconstructed else ""
     return (
-        Link(file_name(analysis.path), stem),
+        Link(_name(analysis), stem),
+        _split(analysis),
         analysis.window.wall_ns if analysis.window else None,
         _mean_busy(analysis),
-        reconstructed + analysis.headline,
+        _steps_per_s(analysis),
+        *([_between_gpus(analysis)] if several else []),
+        reconstructed + verdict(analysis),
     )
+
+
+def _name(analysis: Analysis) -> str:
+    """Return the file's name without the suffix that every export has."""
+    return file_name(analysis.path).removesuffix(".sqlite")
+
+
+def _split(analysis: Analysis) -> Split | None:
+    """Return the bar of the GPU, or of all that speak for the GPUs together."""
+    told = of_gpus(analysis.ledgers) or analysis.ledgers[:1]
+    if not told:
+        return None
+    segments = [segment for ledger in told for segment in bar("", ledger).segments]
+    first = {segment.key: segment for segment in segments}
+    total = {key: sum(s.value_ns for s in segments if s.key == key) for key in first}
+    return Split(Bar(_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
+
+
+def _steps_per_s(analysis: Analysis) -> float | None:
+    """Return the steady steps of the first speaker per second of their time."""
+    for one in speakers(analysis):
+        kinds = one.why.steps.kinds
+        if one.is_steady and kinds:
+            count = sum(kind.steady_count for kind in kinds) + (one.why.steps.other_kinds_count or 0)
+            return count * 1e9 / one.scope_ns if one.scope_ns else None
+    return None
+
+
+def _between_gpus(analysis: Analysis) -> str | None:
+    every = [one for one in speakers(analysis) if one.ledger.device is not None]
+    if len(every) < 2:
+        return None
+    lowest = min(every, key=lambda one: one.share("work"))
+    comm = [one.share("comm") for one in every]
+    exposed = f"; exposed communication {between(comm)}" if max(comm) >= 0.001 else ""
+    return f"computing {between([one.share('work') for one in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
+
+
+_TIMES = re.compile(r"(?:^|[_.-])(before|after|old|new|base|baseline|tuned)(?=$|[_.-])", re.IGNORECASE)
+_LATER = ("after", "new", "tuned")
+
+
+def _pairs(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table | None:
+    """Return a row for each two traces whose names differ in before and after, or the like, only."""
+    groups: dict[str, list[tuple[bool, Analysis, str]]] = {}
+    for analysis, stem in zip(analyses, stems, strict=True):
+        found = _TIMES.search(_name(analysis))
+        if found:
+            program = _TIMES.sub("", _name(analysis), count=1)
+            groups.setdefault(program, []).append((found[1].lower() in _LATER, analysis, stem))
+    rows = [
+        _pair(program, *sorted(group, key=lambda one: one[0]))
+        for program, group in groups.items()
+        if sorted(is_later for is_later, *_ in group) == [False, True]
+    ]
+    columns = (
+        Column("program"),
+        Column("before"),
+        Column("after"),
+        Column("wall, before", "ns"),
+        Column("wall, after", "ns"),
+        Column("GPU busy, before", "ratio", "not measured"),
+        Column("GPU busy, after", "ratio", "not measured"),
+        Column("steps per s, before", "number", "–"),
+        Column("steps per s, after", "number", "–"),
+    )
+    return Table("Before and after", columns, tuple(rows), len(rows), is_stacked=True) if rows else None
+
+
+def _pair(program: str, *both: tuple[bool, Analysis, str]) -> tuple[Cell, ...]:
+    found = [analysis for _, analysis, _ in both]
+    walls = [analysis.window.wall_ns if analysis.window else None for analysis in found]
+    links = [Link(word, stem) for word, (_, _, stem) in zip(("before", "after"), both, strict=True)]
+    return (program, *links, *walls, *map(_mean_busy, found), *map(_steps_per_s, found))
 
 
 def _without_folder(path: str, message: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wallsplit import __version__, units
 from wallsplit.accounts import PARTS
 from wallsplit.analysis import Analysis
-from wallsplit.report.first_screen import context, first_screen
+from wallsplit.report.first_screen import FirstScreen, context, first_screen
 from wallsplit.report.markdown import cards, escape, todo
 from wallsplit.text import file_name
 from wallsplit.words.all_notes import BANNER
@@ -18,8 +18,12 @@ _GLYPHS = {part.key: part.glyph for part in PARTS}
 
 
 def summary(analysis: Analysis) -> str:
+    """Return the summary of an analysis."""
+    return summary_of(analysis, first_screen(analysis))
+
+
+def summary_of(analysis: Analysis, first: FirstScreen) -> str:
     """Return at most LINES lines, BYTES bytes, of Markdown: verdict, proof of the ledger, bar, cards, what to do."""
-    first = first_screen(analysis)
     made = f"wallsplit {__version__}"
     head = " · ".join(part for part in (file_name(analysis.path), context(analysis), made) if part)
     lines = [

@@ -56,6 +56,15 @@ def overview(rows: Sequence[tuple[Report, str]], console: Console) -> Group:
     return Group(*(one_line(first, title, wall, how, width) for first, title, wall in shown))
 
 
+SECTION_NAMES = (
+    *("what-ran-where", "run", "notes", "findings", "ledger", "steps", "idle-time", "how-much-of-the-gpu-is-used"),
+    *("arithmetic-against-overhead", "what-the-cpu-executed", "cuda-calls", "synchronisation", "launching", "launches"),
+    *("communication", "kernels", "memory", "nvtx-ranges", "nvtx-ranges-on-the-gpu", "os-runtime-calls"),
+    *("graph-replays", "anomalies", "further-notes", "messages-of-nsys", "assumptions", "how-to-read-this"),
+)
+"""What the sections of a report may be called, in their order; a report has those there is something to say in."""
+
+
 def names(report: Report) -> tuple[str, ...]:
     """Return what the sections are called when they are asked for."""
     return tuple(_slug(section.title) for section in report.sections)

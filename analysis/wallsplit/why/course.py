@@ -24,6 +24,8 @@ _APART = 1 / 400
 """Of the window: ranges shorter than this are shown together with their neighbours."""
 _WHOLE = 0.97
 """Of the window: a range around everything says nothing about when what happened."""
+MOST_AROUND = 16
+"""So many ranges around everything are passed over; each costs a look at all that is inside."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,16 @@ def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[B
         return
     ranges = ranges.on(_busiest(ranges))
     ranges = ranges.of(np.lexsort((-ranges.end, ranges.start)))
-    given = 0
+    given = around = 0
     while given < LANES and len(ranges):
         latest = np.maximum.accumulate(ranges.end)
         outer = np.append(True, ranges.start[1:] >= latest[:-1])
         shown = ranges.of(np.flatnonzero(outer))
         start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
         ranges = ranges.of(np.flatnonzero(~outer))
-        if len(shown) == 1 and len(ranges) and end[0] - start[0] >= _WHOLE * window.wall_ns:
+        is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
+        if is_whole and len(ranges) and around < MOST_AROUND:
+            around += 1
             continue
         given += 1
         yield tuple(

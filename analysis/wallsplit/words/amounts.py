@@ -17,8 +17,8 @@ def per_cent(ratio: float) -> str:
 
 def between(ratios: list[float]) -> str:
     """Return what several ratios are: `85 %`, `3–8 %`."""
-    low, high = per_cent(min(ratios)), per_cent(max(ratios))
-    return low if low == high else f"{min(ratios) * 100:.0f}–{max(ratios) * 100:.0f} %"
+    low, high = f"{min(ratios) * 100:.0f}", f"{max(ratios) * 100:.0f}"
+    return per_cent(max(ratios)) if low == high else f"{low}–{high} %"
 
 
 def duration(ns: float) -> str:

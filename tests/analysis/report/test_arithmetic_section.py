@@ -40,7 +40,7 @@ def titles(of: Analysis) -> list[str]:
 def test_every_figure_says_of_which_kind_it_is() -> None:
     said = words(trained())
     assert "(modelled: 1.00 kFLOP at 1.00 GFLOP/s)" in said
-    assert "1.734 s of GPU work (measured)" in said
+    assert "the GPU worked for 1.734 s (measured)" in said
     assert "overhead is 1.627 s – 3.327 s (48.4 % – 99.0 % of wall)" in said
     assert "FLOP utilisation 1.0 % of peak over the wall time" in said
 
@@ -65,7 +65,7 @@ def test_missing_gpu_work_leaves_overhead_without_a_lower_bound() -> None:
     ]
     assert measured == [AtLeast(300), None]
     said = words(with_run(incomplete()))
-    assert "≥ 300 ns of GPU work (measured)" in said
+    assert "the GPU worked for ≥ 300 ns (measured)" in said
     assert "overhead is ≤ 990 ns" in said
 
 
@@ -135,7 +135,7 @@ def test_where_no_process_has_flops_all_are_shown() -> None:
     unknown = tuple(
         replace(one, works=(replace(one.works[0], flops=None, modelled_ns=None),)) for one in both.arithmetic
     )
-    assert words(replace(both, arithmetic=unknown)).count("of GPU work (measured): overhead is ≥") == 2
+    assert words(replace(both, arithmetic=unknown)).count("(measured). So overhead is ≥") == 2
 
 
 def test_an_overhead_known_from_one_side_only_has_its_sign_before_both_figures() -> None:
@@ -148,7 +148,7 @@ def test_an_overhead_known_from_one_side_only_has_its_sign_before_both_figures()
     assert "overhead is ≤ 3.327 s (≤ 99.0 % of wall)" in words(most)
     neither = replace(one.works[0], modelled_ns=None, measured_at_most_ns=None)
     nothing = words(replace(found, arithmetic=(replace(one, works=(neither,)),)))
-    assert "Arithmetic is not known: how much of it is overhead is not known." in nothing
+    assert "Arithmetic is not known, nor how much is overhead." in nothing
 
 
 def test_graphs_recorded_whole_are_told_apart_from_kernels_only_where_there_are_any() -> None:

@@ -10,21 +10,17 @@ import pytest
 from analyses import (
     ALL,
     HOSTILE,
-    analysis,
-    cpu_run,
     hostile,
-    incomplete,
-    ledger,
     two_gpus,
     usual,
-    without_gpu_rows,
 )
+from variants import analysed, blocked, cpu, no_gpu_rows, several_gpus, steady
 from wallsplit.accounts import ACCOUNTS, MEANINGS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.drawing import HEADLINE
 from wallsplit.report.build import report
-from wallsplit.report.document import AtLeast, Cell, Column, Section, Table
+from wallsplit.report.document import AtLeast, Cell, Column, Link, Section, Table
 from wallsplit.report.files import files, stems
 from wallsplit.report.index import index
 from wallsplit.report.sections import SECTIONS
@@ -102,35 +98,37 @@ def test_reports_never_share_a_name(paths: list[str], expected: tuple[str, ...])
 
 def test_an_index_has_a_row_per_trace_and_lists_the_failed() -> None:
     found = index([usual(), two_gpus()], ["one", "two"], [("/some/folder/x.sqlite", "is empty")])
-    assert found.headline == "3 traces, 1 failed"
-    table = found.sections[0].blocks[0]
+    assert found.headline == "Three traces: one failed."
+    (table,) = found.sections[0].blocks
     assert isinstance(table, Table)
     assert len(table.rows) == 2
 
 
-def cells_of(column: str, *analyses: Analysis) -> list[Cell]:
-    """Return a column of the index's table, by its title."""
-    table = index(analyses, [str(number) for number in range(len(analyses))]).sections[0].blocks[0]
+def test_an_index_begins_with_the_worst() -> None:
+    makes = (steady, cpu, no_gpu_rows, blocked)
+    found = index([analysed(make) for make in makes], [make.__name__ for make in makes])
+    (table,) = found.sections[0].blocks
     assert isinstance(table, Table)
-    at = [column.title for column in table.columns].index(column)
-    return [row[at] for row in table.rows]
+    order = [row[0].text for row in table.rows if isinstance(row[0], Link)]
+    assert order == ["no_gpu_rows", "blocked", "steady", "cpu"]
+    assert found.headline == "Four traces: one keeps the GPU busy, two cannot be judged."
 
 
-def test_in_an_index_gpu_busy_is_the_mean_over_the_gpus() -> None:
-    assert cells_of("GPU busy", two_gpus()) == [pytest.approx((85 / 100 + 75 / 100) / 2)]
-    assert cells_of("GPU busy", cpu_run(), without_gpu_rows()) == [None, None]
+def test_two_traces_that_differ_in_before_and_after_share_a_row() -> None:
+    before, after = (replace(analysed(steady), path=f"train_{word}.sqlite") for word in ("before", "after"))
+    pairs, table = index([after, before], ["train_after", "train_before"]).sections[0].blocks
+    assert isinstance(pairs, Table)
+    assert isinstance(table, Table)
+    (row,) = pairs.rows
+    assert row[:3] == ("train", Link("before", "train_before"), Link("after", "train_after"))
+    assert row[-2:] == pytest.approx((50.0, 50.0), rel=1e-3)
+    assert len(table.rows) == 2
 
 
-def test_in_an_index_gpu_busy_is_a_lower_bound_where_any_gpu_work_is_missing() -> None:
-    assert cells_of("GPU busy", usual(), incomplete()) == [pytest.approx(1_799 / 3_361), AtLeast(0.3)]
-    whole, lacking = ledger(0, gpu_kernel=80, host=20), ledger(1, complete=False, gpu_kernel=60, host=40)
-    assert cells_of("GPU busy", analysis(whole, lacking)) == [AtLeast(0.7)]
-    on_cpu = ledger(None, pid=7, complete=False, host=100)
-    assert cells_of("GPU busy", analysis(whole, on_cpu)) == [pytest.approx(0.8)]
-
-
-def test_in_an_index_a_trace_without_wall_time_has_none() -> None:
-    assert cells_of("wall", usual(), analysis()) == [3_361_000_000, None]
+def test_of_several_gpus_an_index_tells_the_least_busy_and_what_communication_is_exposed() -> None:
+    (table,) = index([analysed(several_gpus)], ["x"]).sections[0].blocks
+    assert isinstance(table, Table)
+    assert "computing 67–94 %, least on GPU 1; exposed communication 0–22 %" in table.rows[0]
 
 
 def test_hostile_names_reach_no_file_name() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from wallsplit.aside import SUFFIX
 from wallsplit.errors import ReportError
 from wallsplit.report.writing import File, write
 
@@ -95,6 +96,29 @@ def test_a_failure_half_way_leaves_everything_as_it_was(tmp_path: Path, monkeypa
         write([OURS, SECOND], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
     assert (tmp_path / "a.html").read_bytes() == b"<mark> old"
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143)])
+def test_an_interrupt_half_way_leaves_everything_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: BaseException
+) -> None:
+    def interrupted(path: Path, content: bytes) -> None:
+        path.write_bytes(content[:3])
+        raise end
+
+    monkeypatch.setattr("wallsplit.report.writing._write_new", interrupted)
+    with pytest.raises(type(end)):
+        write([OURS, SECOND], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="without locks nothing is taken for a left-over")
+def test_what_a_killed_run_left_is_cleared_by_the_next_one_into_that_folder(tmp_path: Path) -> None:
+    left = tmp_path / f".wallsplit.abc{SUFFIX}"
+    left.mkdir()
+    (left / "a.html").write_text("half")
+    write([OURS], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_control_characters_of_a_folder_are_written_out(tmp_path: Path) -> None:

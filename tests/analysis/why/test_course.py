@@ -8,7 +8,7 @@ from shared_traces import CASES, TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis
 from wallsplit.pipeline import analyze
-from wallsplit.why.course import LANES, STRETCHES, Course
+from wallsplit.why.course import LANES, MOST_AROUND, STRETCHES, Course
 
 
 def course_of(analysis: Analysis) -> Course:
@@ -62,6 +62,14 @@ def test_ranges_lie_in_lanes_by_their_nesting(build: TraceBuilder) -> None:
 def test_a_range_around_everything_is_shown_where_it_is_the_only_one(build: TraceBuilder) -> None:
     build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 1_000, corr=1).range("train", 0, 1_000)
     assert names(course_of(analyze(build.write()))) == [["train"]]
+
+
+def test_no_more_than_a_few_ranges_around_everything_are_passed_over(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 100_000, corr=1)
+    for depth in range(MOST_AROUND + 50):
+        build.range(f"around {depth}", 0, 100_000 - depth)
+    first = MOST_AROUND
+    assert names(course_of(analyze(build.write()))) == [[f"around {first + i}"] for i in range(LANES)]
 
 
 def test_short_ranges_side_by_side_are_shown_as_one(build: TraceBuilder) -> None:

@@ -48,19 +48,21 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
 
 
 def in_words(ledger: Ledger, one: LedgerArithmetic) -> str:
-    """Return the window's overhead as a sentence that says which figure is of which kind."""
+    """Return the window's overhead in short sentences that say which figure is of which kind."""
     work = one.works[0]
     parts = []
     if work.modelled_ns is not None and work.flops is not None and one.peak is not None:
         parts.append(
-            f"at least {units.ns(work.modelled_ns)} of arithmetic (modelled: {units.flops(work.flops)} at "
+            f"its arithmetic alone would take {units.ns(work.modelled_ns)} (modelled: {units.flops(work.flops)} at "
             f"{units.flops(one.peak.flops_per_s)}/s)"
         )
     if work.measured_at_most_ns is not None:
         whole = "" if work.measured_is_whole else "≥ "
-        parts.append(f"{whole}{units.ns(work.measured_at_most_ns)} of GPU work (measured)")
-    said = f"Of {units.ns(work.wall_ns)} of wall time, {' and '.join(parts)}" if parts else "Arithmetic is not known"
-    return f"{said}: {_overhead_in_words(work)}.{_utilisation(ledger, work)}"
+        parts.append(f"the GPU worked for {whole}{units.ns(work.measured_at_most_ns)} (measured)")
+    if not parts:
+        return f"Arithmetic is not known, nor how much is overhead.{_utilisation(ledger, work)}"
+    said = f"The run took {units.ns(work.wall_ns)}; {'; '.join(parts)}"
+    return f"{said}. So {_overhead_in_words(work)}.{_utilisation(ledger, work)}"
 
 
 def nvidia_smi(nvml: NvmlSummary, analysis: Analysis) -> str | None:

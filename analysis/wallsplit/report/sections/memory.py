@@ -24,8 +24,28 @@ def memory(analysis: Analysis, top: int) -> Section | None:
     times = summary(memory_time_summary.TABLE, analysis, "Memory operations by time", (operation, *STATISTICS), top)
     sizes = summary(memory_size_summary.TABLE, analysis, "Memory operations by size", (operation, *_SIZES), top)
     blocks: tuple[Block, ...] = tuple(block for part in (times, sizes) if part for block in part.blocks)
-    blocks = (*blocks, *_held(analysis), *_migrated(analysis), *_pageable(analysis))
+    blocks = (*blocks, *_copies(analysis), *_held(analysis), *_migrated(analysis), *_pageable(analysis))
     return Section("memory", "Memory", blocks) if blocks else None
+
+
+def _copies(analysis: Analysis) -> list[Block]:
+    """Return the copies of each ledger, apart by whether the host's side is pageable."""
+    rows: list[tuple[Cell, ...]] = [
+        (subject.label, x.operation, x.memory, x.count, x.bytes, x.blocking_count, x.call_ns, x.gpu_ns)
+        for subject in shown(subjects(analysis))
+        for x in (subject.why.sync.copies if subject.why.sync else ())
+    ]
+    columns = (
+        Column("ledger"),
+        Column("copy"),
+        Column("host memory", null="not recorded"),
+        Column("copies", "count"),
+        Column("bytes", "bytes"),
+        Column("that block", "count"),
+        Column("in their calls", "ns"),
+        Column("on the GPU", "ns"),
+    )
+    return [facts("Copies by host memory: pageable, or pinned and on the device", columns, rows)] if rows else []
 
 
 def _held(analysis: Analysis) -> list[Block]:

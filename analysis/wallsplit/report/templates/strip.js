@@ -45,3 +45,13 @@ for (const strip of document.querySelectorAll("svg.strip")) {
     );
   });
 }
+for (const button of document.querySelectorAll("button.copy")) {
+  const summary = document.querySelector(".summary").textContent;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    navigator.clipboard?.writeText(summary).then(
+      () => (button.textContent = "Copied"),
+      () => {},
+    );
+  });
+}
