@@ -23,7 +23,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK, BROKEN, UNKNOWN, NO_MEMORY, UNREAD };
-/* BROKEN: the file breaks its format. UNKNOWN: well-formed, but not for this code. UNREAD: the system did not read it. */
+/* BROKEN: the file breaks its format. UNKNOWN: it may be well-formed, but not for this code. UNREAD: nothing came. */
 
 #define NONE UINT32_MAX
 
@@ -127,10 +127,11 @@ static uint32_t code_of(strings *s, const uint8_t *text, size_t length) {
  * All the numbers in headers are varints. Most rows of a table have one of a few headers, so each is parsed once. */
 
 #define MOST_COLUMNS 32
+#define MANY_KINDS 32768
 #define SLACK 64                             /* bytes behind a buffer that may be read, never used */
 
 enum { INTEGER, REAL, TEXT, ROWID };         /* what a column declares to be */
-enum { IS_NULL = 0, IS_REAL = 7, IS_ZERO = 8, IS_ONE = 9, IS_TEXT = 13 };  /* 1 to 6: integers of 1, 2, 3, 4, 6, 8 bytes */
+enum { IS_NULL = 0, IS_REAL = 7, IS_ZERO = 8, IS_ONE = 9, IS_TEXT = 13 };    /* 1 to 6: integers of 1 to 8 bytes */
 
 typedef struct { uint32_t at, size; uint8_t type; } value;   /* where in the record; text of any length is IS_TEXT */
 typedef struct { uint64_t length, need, key; value of[MOST_COLUMNS]; } layout;
@@ -178,8 +179,9 @@ static int parsed(const reader *r, const uint8_t *header, uint64_t length, layou
         uint64_t size = type >= 12 ? (type - 12) >> 1 : SIZES[type];
         for (int i = 0; i < r->columns; i++) {
             if (r->position[i] != column || r->kind[i] == ROWID) continue;
-            int fits = type == IS_NULL || (r->kind[i] == TEXT ? type >= IS_TEXT && type & 1
-                                                               : type <= IS_ONE && (type != IS_REAL || r->kind[i] == REAL));
+            int is_text = r->kind[i] == TEXT, is_real = r->kind[i] == REAL;
+            int fits = is_text ? type >= IS_TEXT && type & 1 : type <= IS_ONE && (type != IS_REAL || is_real);
+            fits |= type == IS_NULL;
             if (!fits || offset + size > UINT32_MAX) return UNKNOWN;
             out->of[i] = (value){(uint32_t)offset, (uint32_t)size, type >= 12 ? IS_TEXT : (uint8_t)type};
             if (offset + size > out->need) out->need = offset + size;
@@ -223,7 +225,7 @@ static int read_at(const source *f, uint8_t *into, size_t bytes, uint64_t at) {
     return OK;
 }
 
-/* A record of `length` bytes that spills, in one piece: `here` bytes at `at`, behind them the number of the next page. */
+/* A record of `length` bytes that spills, in one piece: `here` bytes at `at`, behind them the next page's number. */
 static int assembled(reader *r, const source *f, const uint8_t *at, uint64_t here, uint64_t length) {
     if (length + SLACK > r->whole_room) {
         void *whole = grown(r->whole, length + SLACK, &r->whole_room, 1);   /* length: at most the file's */
@@ -390,7 +392,8 @@ EXPORT void *ws_reader(int columns, const int32_t *position, const int32_t *kind
 }
 
 /* Reads the leaves pages[0 .. n): the rows of pages[i] go to first[i] .. first[i + 1] of the columns, and of `kinds`,
- * NULL without key columns. Where a page has not as many rows, UNKNOWN. `used`: a byte per page of the file, set for those of chains; a file uses none twice. */
+ * NULL without key columns. Where a page has not as many rows, or a quarter of many rows are kinds of their own,
+ * UNKNOWN. `used`: a byte per page of the file, set for those of chains; a file uses none twice. */
 EXPORT int ws_read(void *opaque, int fd, int64_t page_size, int64_t usable, int64_t page_count, const int64_t *pages,
                    const int64_t *first, int64_t n, void **values, uint8_t **nulls, uint32_t *kinds, uint8_t *used) {
     reader *r = opaque;
@@ -419,6 +422,8 @@ EXPORT int ws_read(void *opaque, int fd, int64_t page_size, int64_t usable, int6
             }
         }
         i += together;
+        int64_t different = kinds ? (int64_t)r->kinds.count : 0;
+        if (different > MANY_KINDS && different > (first[i] - first[0]) / 4 && !bad) bad = UNKNOWN;
     }
     free(buffer);
     return bad;
@@ -567,7 +572,8 @@ EXPORT int ws_project(const int32_t *r_thread, const int64_t *r_start, const int
             if (r_thread[at] < 0 || bad[r_thread[at]]) continue;
             thread *t = &on[r_thread[at]];
             int64_t start = r_start[at], end = r_end[at];
-            while (t->depth && t->open[t->depth - 1].end <= start && !(t->open[t->depth - 1].end == start && end == start)) closed(t, &p);
+            /* what ends where this begins is over, but for an instant */
+            while (t->depth && t->open[t->depth - 1].end < start + (start != end)) closed(t, &p);
             /* two instants at which one range ends and another begins are not told apart by a stack */
             if ((t->depth && t->open[t->depth - 1].end < end) || (start == end && t->last_end == start)) {
                 bad[r_thread[at]] = 1;
@@ -608,7 +614,7 @@ EXPORT int ws_project(const int32_t *r_thread, const int64_t *r_start, const int
     return result;
 }
 
-/* ---- Statistics by group ------------------------------------------------------------------------------------------ */
+/* ---- Statistics by group ----------------------------------------------------------------------------------------- */
 
 static inline uint64_t random_number(uint64_t *state) {      /* Marsaglia, "Xorshift RNGs", 2003 */
     *state ^= *state << 13;

@@ -60,8 +60,8 @@ def read_kinds(
 ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
     """Return (columns of all rows, kind of each row, what the `keys` are in each kind): millions of rows are of few.
 
-    Columns as `read_table` returns them. None where there is no compiled core, or where it is not an ordinary table.
-    Kinds may be equal.
+    Columns as `read_table` returns them. None where there is no compiled core, where it is not an ordinary table, and
+    where so many rows are of a kind of their own that `read_table` takes less memory. Kinds may be equal.
 
     Raises:
         TraceError: the file is truncated, or its pages contradict each other.

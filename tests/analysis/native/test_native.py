@@ -176,3 +176,12 @@ def test_a_damaged_file_reads_the_same_or_is_refused_alike(data: st.DataObject) 
 def test_several_threads_read_what_one_does(tmp_path: Path) -> None:
     path = written(str(tmp_path), [(i, f"name {i % 77}", i / 3) for i in range(40_000)])
     assert same(*both(path, threads=3))
+
+
+def test_rows_that_are_all_different_are_not_read_as_kinds(tmp_path: Path) -> None:
+    path = written(str(tmp_path), [(i, f"name {i}", None) for i in range(80_000)])
+    with sqlite3.connect(path) as db:
+        info = table_info(db, "t")
+    db.close()
+    assert read_kinds(path, info, ["a"], ["b", "c"]) is None
+    assert same(*both(path))
