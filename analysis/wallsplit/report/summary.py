@@ -1,15 +1,16 @@
 """A summary to share: a few lines of Markdown that stand alone, in a pull request or a job's own page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wallsplit import __version__, units
 from wallsplit.accounts import PARTS
 from wallsplit.analysis import Analysis
+from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.first_screen import FirstScreen, context, first_screen
 from wallsplit.report.markdown import cards, escape, todo
 from wallsplit.text import file_name
 from wallsplit.words.all_notes import BANNER
-from wallsplit.words.headline import of_gpus, shares
+from wallsplit.words.headline import Share, of_gpus, shares
 
 LINES = 15
 BYTES = 4_000
@@ -58,6 +59,13 @@ def _bar(analysis: Analysis) -> Iterator[str]:
         device = any(ledger.device is not None for ledger in told)
         titles = [share.part.title if device else share.part.without_device or share.part.title for share in parts]
         yield " · ".join(
-            f"`{_GLYPHS[share.part.key]}` {escape(title)} {share.percent} %"
+            f"`{_GLYPHS[share.part.key]}` {escape(title)} {_bound(told, share)}{share.percent} %"
             for share, title in zip(parts, titles, strict=True)
         )
+
+
+def _bound(ledgers: Sequence[Ledger], share: Share) -> str:
+    """Return what stands before a share where GPU work is missing in the trace."""
+    if all(ledger.gpu_complete is not False or ledger.device is None for ledger in ledgers):
+        return ""
+    return "≥ " if share.part.on_gpu else "≤ "

@@ -72,7 +72,7 @@ def test_missing_gpu_work_leaves_overhead_without_a_lower_bound() -> None:
 def test_what_nvidia_smi_would_have_said_stands_beside_the_traces_own_ratio() -> None:
     said = nvidia_smi(NvmlSummary(7, 1, 0.95, 12.5, 2, 3.25), usual())
     assert said == (
-        "nvidia-smi would have said 95.0 % (mean of 7 samples); kernel_active_ratio 53.5 %. "
+        "nvidia-smi would have said 95.0 % (mean of 7 samples); kernel_active_ratio 51.6 %. "
         "Energy per epoch: 3.2 J (mean of 2)."
     )
     assert nvidia_smi(NvmlSummary(0, 0, None, None, 0, None), usual()) is None
