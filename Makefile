@@ -12,15 +12,16 @@ WORKLOAD   ?=
 BATCH      ?=
 EPOCHS     ?=
 ARGS       ?=
+SECONDS    ?= 60
 CASES      ?= 500
 PYTESTARGS ?=
 WORKERS    ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz wheel audit nsys frameworks profile study bench samples docs goldens clean
+.PHONY: help setup demo test lint fuzz fuzz-native wheel audit nsys frameworks profile study bench samples docs goldens clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.core ## Create .venv with wallsplit in it
 
@@ -69,6 +70,12 @@ samples: $(VENV)/.dev $(NSYS) ## Write the committed sample traces anew
 	$(INSTALL) -e ".[profile]"
 	$(BIN)/python -m samples.reconstruct_keras_gpu
 	$(BIN)/python -m samples.record_numpy_loop
+
+fuzz-native: $(VENV)/.dev ## Feed damaged files to the compiled core under AddressSanitizer: make fuzz-native [SECONDS=60]
+	$(CC) -O1 -g -std=gnu11 -shared -fPIC -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	    -o $(VENV)/fuzzed.so analysis/wallsplit/native/wallsplit.c -lm
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	    WALLSPLIT_NATIVE=$(CURDIR)/$(VENV)/fuzzed.so PYTHONPATH=tests $(BIN)/python tests/fuzz_native.py $(SECONDS)
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py

@@ -14,21 +14,22 @@ SLOW = ("cuda_kern_exec_sum", "nvtx_gpu_proj_sum")
 
 
 def run(options: Options) -> Table:
+    whole = wallsplit("analyze", options.trace, "--json")
     ours = {
-        "wallsplit: ledger and all tables": wallsplit("analyze", options.trace, "--json"),
-        "the same and the HTML report": wallsplit("analyze", options.trace, "--report-dir", options.folder / "reports"),
+        "wallsplit: ledger, causes, all tables": whole,
+        "the same without the compiled core": ["env", "WALLSPLIT_NATIVE=0", *whole],
+        "with it, and the HTML report": wallsplit("analyze", options.trace, "--report-dir", options.folder / "reports"),
     }
-    costs = in_turns(options.repeat, {name: partial(command, argv) for name, argv in ours.items()})
-    nsys = _nsys()
+    contenders = {name: partial(command, argv) for name, argv in ours.items()}
+    nsys, copy = _nsys(), options.folder / "for-nsys.sqlite"  # nsys writes indexes into the file it reads
     if nsys is not None:
-        copy = options.folder / "for-nsys.sqlite"  # nsys writes indexes into the file it reads
         shutil.copyfile(options.trace, copy)
-        first = partial(_stats, nsys, copy, SUMMARIES[:1])
-        several = partial(_stats, nsys, copy, SUMMARIES)
-        costs |= in_turns(options.repeat, {f"nsys stats: {SUMMARIES[0]}": first, "nsys stats: five summaries": several})
-        if options.all_of_nsys:
-            costs |= {f"nsys stats: {name}": _stats(nsys, copy, (name,)) for name in SLOW}  # once
-        copy.unlink()
+        contenders[f"nsys stats: {SUMMARIES[0]}"] = partial(_stats, nsys, copy, SUMMARIES[:1])
+        contenders["nsys stats: five summaries"] = partial(_stats, nsys, copy, SUMMARIES)
+    costs = in_turns(options.repeat, contenders)
+    if nsys is not None and options.all_of_nsys:
+        costs |= {f"nsys stats: {name}": _stats(nsys, copy, (name,)) for name in SLOW}  # once
+    copy.unlink(missing_ok=True)
     return compared(f"Whole report, {options.trace.stat().st_size / 1e6:,.0f} MB", costs, "command")
 
 

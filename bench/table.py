@@ -16,13 +16,20 @@ class Table:
 
 
 def compared(title: str, costs: dict[str, Cost], what: str) -> Table:
-    """Return costs side by side, each also as a multiple of the first one's wall time."""
+    """Return costs side by side, each also as a multiple of the first one's wall time and processor time."""
     first = next(iter(costs.values()))
     rows = (
-        (name, f"{c.wall_s:.2f}", f"{c.cpu_s:.2f}", f"{c.peak_mb:,.0f}", f"{c.wall_s / first.wall_s:.1f} ×")
+        (
+            name,
+            f"{c.wall_s:.2f}",
+            f"{c.cpu_s:.2f}",
+            f"{c.peak_mb:,.0f}",
+            f"{c.wall_s / first.wall_s:.2f} ×",
+            f"{c.cpu_s / first.cpu_s:.2f} ×",
+        )
         for name, c in costs.items()
     )
-    return Table(title, (what, "wall s", "CPU s", "peak MB", "wall ratio"), tuple(rows))
+    return Table(title, (what, "wall s", "CPU s", "peak MB", "wall ratio", "CPU ratio"), tuple(rows))
 
 
 def text(table: Table) -> str:

@@ -239,10 +239,12 @@ def analyze(
 def _analyze_all(
     traces: Sequence[Path], one: "Callable[[Path], Outcome]", jobs: int | None, dask: str | None
 ) -> "list[Outcome]":
-    from wallsplit_scripts import cluster, many
+    from wallsplit_scripts import many
 
     with progress(len(traces)) as advance:
         if dask is not None:
+            from wallsplit_scripts import cluster
+
             return cluster.analyze_all(traces, one, dask, advance)
         return many.analyze_all(traces, one, jobs or many.default_jobs(traces), advance)
 

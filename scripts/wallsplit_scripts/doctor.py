@@ -10,6 +10,7 @@ from typing import Literal
 
 import click
 
+from wallsplit import native
 from wallsplit.errors import WallsplitError
 from wallsplit.text import visible
 from wallsplit_scripts import arrived, nsys, nvml, sampling
@@ -43,6 +44,7 @@ class Finding:
 def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     """Yield what this machine has, in the order a person would ask."""
     yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    yield core_finding(native.REASON)
     found, why = _nsys(nsys_option)
     yield from _nsys_findings(found, why, platform.system())
     yield nvtx_finding(_installed(("nvtx",)), found)
@@ -51,6 +53,14 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     for distributions, purpose, extra in FRAMEWORKS:
         yield framework_finding(distributions, _installed(distributions), purpose, extra)
     yield cache_finding(cache_folder())
+
+
+def core_finding(lacking: str) -> Finding:
+    """Return whether there is a compiled core, or why not."""
+    if not lacking:
+        return Finding("compiled core", "ok", native.LIBRARY.name)
+    cost = "analyses of large traces take twice as long; nothing else differs"
+    return Finding("compiled core", "lack", lacking, cost)
 
 
 def _nsys(option: str | None) -> tuple[nsys.Nsys | WallsplitError, str]:

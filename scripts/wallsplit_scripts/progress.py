@@ -1,5 +1,6 @@
 """What is being done, and how much of it is, on a terminal's stderr, once that takes longer than a moment."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -19,6 +20,9 @@ def stage(what: str, share: float) -> None:
 @contextmanager
 def progress(count: int) -> Iterator[Callable[[str], None]]:
     """Show how much of `count` traces is done; what is yielded is called with the name of each as it begins."""
+    if not sys.stderr.isatty():  # Rich takes a while to import
+        yield lambda _name: None
+        return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -13,6 +13,7 @@ from wallsplit_scripts.progress import progress, stage
 def test_the_stage_and_the_per_cent_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=out, force_terminal=True, width=80))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr(module, "QUIET_SECONDS", 0.0)
     with progress(2) as begin:
         begin("a.sqlite")

@@ -1,5 +1,7 @@
 """Which ranges lie inside which, per thread."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +12,7 @@ Rows = npt.NDArray[np.int32]
 """Positions and counts of rows: half the memory of 64 bits, and there are millions."""
 
 
-def nesting(thread: Ints, start: Ints, end: Ints, outer_first: Ints) -> tuple[Rows, Rows]:
+def nesting(thread: Ints, start: Ints, end: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> tuple[Rows, Rows]:
     """Return (level, children) of each range.
 
     A range encloses those of its thread that start no earlier and end no later; of two equal ranges the one with the
@@ -37,7 +39,7 @@ def nesting(thread: Ints, start: Ints, end: Ints, outer_first: Ints) -> tuple[Ro
     return level, children
 
 
-def _outer_first(begins: Ints, ends: Ints, outer_first: Ints) -> Ints:
+def _outer_first(begins: Ints, ends: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> Ints:
     """Return the order by begin, longest first. Equal begins are rare: only those are sorted by more than one key."""
     order = np.argsort(begins, kind="stable")
     same = begins[order[1:]] == begins[order[:-1]]

@@ -4,12 +4,13 @@ import numpy as np
 import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
-from wallsplit.breakdowns.nesting import nesting
-from wallsplit.breakdowns.projection import Calls, Ranges, project
-from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named
+from wallsplit.breakdowns.nested import nested
+from wallsplit.breakdowns.projection import Calls, Ranges
+from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named, names_and_styles
 from wallsplit.breakdowns.slices import Ints
-from wallsplit.breakdowns.statistics import DURATION, overlapping, statistics_of
+from wallsplit.breakdowns.statistics import check_sum, overlapping, summarise_groups
 from wallsplit.ledger.ledger import Window
+from wallsplit.ledger.timeline import summed
 from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
 from wallsplit.schema import NVTX_GPU_PROJECTION
@@ -22,34 +23,31 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     start to the last end among them, idle time included. Level and children look at all such ranges of the thread,
     push/pop and start/end alike (as nsys does), inside the window or not.
     """
-    instances = overlapping(projected_ranges(model), window)
-    operations, level, children = pl.col("operations"), pl.col("level"), pl.col("children")
-    summary = (
-        instances.lazy()
-        .group_by("name_and_style")
-        .agg(
-            pl.len().cast(pl.Int64).alias("count"),
-            operations.sum().alias("gpu_op_count"),
-            *statistics_of(pl.col("projected"), "projected", "ns"),
-            DURATION.sum().alias("range_total_ns"),
-            operations.mean().alias("gpu_op_avg"),
-            level.mean().alias("level_avg"),
-            children.mean().alias("child_avg"),
-        )
-        .collect()
+    nvtx = model.nvtx
+    name_and_style = nvtx.select(NAME_AND_STYLE).to_series().to_numpy()
+    ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
+    found = nested(calls_with_operations(model), ranges, name_and_style)
+    if window is not None:
+        times = nvtx.select("start", "end")[found.rows].with_row_index("place")
+        found = found.of(overlapping(times, window)["place"].to_numpy())
+    group, size = name_and_style[found.rows], names_and_styles(model.names)
+    projected = found.last - found.first
+    summary = summarise_groups(group, projected, size, "projected", "ns")
+    del projected
+    length = ranges.end[found.rows] - ranges.start[found.rows]
+    check_sum(pl.Series(length), "ns")
+    some, count = summary["group"].to_numpy(), summary["count"].to_numpy()
+    total, operations, level, children = (
+        summed(group, column, size)[some] for column in (length, found.operations, found.level, found.children)
+    )
+    summary = summary.rename({"group": "name_and_style"}).with_columns(
+        gpu_op_count=operations,
+        range_total_ns=total,
+        gpu_op_avg=operations / count,
+        level_avg=level / count,
+        child_avg=children / count,
     )
     return named(summary, "projected_total_ns", model.names)
-
-
-def projected_ranges(model: Model) -> pl.DataFrame:
-    """Return the ranges that have GPU operations: their own columns, projected (ns), operations, level, children."""
-    ranges = Ranges(*(model.nvtx[name].to_numpy() for name in ("thread", "start", "end")))
-    found = project(calls_with_operations(model), ranges)
-    rows = model.nvtx.lazy().select("thread", "start", "end", name_and_style=NAME_AND_STYLE).collect()[found.rows]
-    rows = rows.with_columns(projected=found.last - found.first, operations=found.operations)
-    del found  # as large as what comes next
-    level, children = nesting(*(column.to_numpy() for column in rows.get_columns()[:4]))
-    return rows.drop("thread").with_columns(level=level, children=children)
 
 
 def calls_with_operations(model: Model) -> Calls:

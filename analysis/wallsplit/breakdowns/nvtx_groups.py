@@ -6,7 +6,7 @@ import polars as pl
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.range_groups import grouped
 from wallsplit.breakdowns.range_names import NAME_AND_STYLE
-from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
+from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise_groups, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 from wallsplit.ranks import distinct
@@ -27,14 +27,15 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     place = groups.join(texts, on="group", how="left", maintain_order="left")["place"].to_numpy()
     table = np.zeros(styles * len(model.names.texts), np.uint32)  # group and style, as one number, by name and style
     table[used] = place * styles + used % styles
-    rows = ranges.select(DURATION.alias("ns"), pl.Series("key", table[name_and_style]))
-    summary = with_share(summarise(rows, ["key"], pl.col("ns"), "ns"))
+    length = ranges.select(DURATION).to_series().to_numpy()
+    summary = with_share(summarise_groups(table[name_and_style], length, styles * texts.height, "", "ns"))
+    key = summary["group"]
     named = summary.with_columns(
-        texts["group"].gather(summary["key"] // styles),
-        pl.Series(NVTX_STYLES).gather(summary["key"] % styles).alias("style"),
-        pl.Series("names", np.bincount(table[used])[summary["key"].to_numpy()]),
+        texts["group"].gather(key // styles),
+        pl.Series(NVTX_STYLES).gather(key % styles).alias("style"),
+        pl.Series("names", np.bincount(table[used])[key.to_numpy()]),
     )
-    return largest_first(named.drop("key"), "total_ns", "group", "style")
+    return largest_first(named, "total_ns", "group", "style")
 
 
 TABLE = Breakdown("nvtx_groups", "NVTX ranges", NVTX_GROUPS, compute)

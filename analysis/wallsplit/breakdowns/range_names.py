@@ -9,6 +9,11 @@ from wallsplit.schema import NVTX_STYLES
 NAME_AND_STYLE = pl.col("range").cast(pl.UInt32) * len(NVTX_STYLES) + pl.col("style").to_physical()
 
 
+def names_and_styles(names: Names) -> int:
+    """Return what all NAME_AND_STYLE are below."""
+    return len(names.texts) * len(NVTX_STYLES)
+
+
 def named(summary: pl.DataFrame, total: str, names: Names) -> pl.DataFrame:
     """Return `summary` by falling `total`, equal ones by name; its column `name_and_style` as texts, `range`, `style`.
 

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from wallsplit import native
 from wallsplit.errors import TraceError
 from wallsplit.ledger.ledger import Window
 
@@ -48,13 +51,45 @@ def summarise(rows: pl.DataFrame, by: Sequence[str | pl.Expr], value: pl.Expr, u
         TraceError: the values add up to more than 64 bits hold, as those of no real trace do.
     """
     values = rows.select(*by, value=value).rechunk()  # a sum of floats differs by how threads cut the column
-    if abs(float(values["value"].cast(pl.Float64).sum())) >= MOST:
-        raise TraceError(
-            f"the {unit} of {rows.height:,} rows add up to more than 64 bits hold, as those of no recording do; "
-            "export the report again"
-        )
+    check_sum(values["value"], unit)
     figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), "", unit)
     return values.group_by(pl.exclude("value")).agg(*figures)
+
+
+def summarise_groups(
+    groups: npt.NDArray[np.uint32], values: npt.NDArray[np.int64], size: int, prefix: str, unit: str
+) -> pl.DataFrame:
+    """Return what `summarise` does, `prefix` before its names, of values by group: a row per `group` that has any.
+
+    Groups are numbers below `size`.
+
+    Raises:
+        TraceError: the values add up to more than 64 bits hold, as those of no real trace do.
+    """
+    found = native.statistics(values, groups, size)
+    if found is None or abs(float(np.float64(found.total).sum())) >= MOST:
+        rows = pl.DataFrame({"group": groups, "value": values})
+        check_sum(rows["value"], unit)
+        figures = pl.len().cast(pl.Int64).alias("count"), *statistics_of(pl.col("value"), prefix, unit)
+        return rows.group_by("group").agg(*figures)
+    p = f"{prefix}_" if prefix else ""
+    names = ("count", f"{p}total_{unit}", f"{p}avg_{unit}", f"{p}med_{unit}", f"{p}min_{unit}", f"{p}max_{unit}")
+    columns = dict(zip((*names, f"{p}stddev_{unit}"), found, strict=True))
+    every = pl.DataFrame({"group": np.arange(size, dtype=np.uint32), **columns})
+    return every.filter(pl.col("count") > 0)
+
+
+def check_sum(values: pl.Series, unit: str) -> None:
+    """Return if the values add up.
+
+    Raises:
+        TraceError: to more than 64 bits hold, as those of no real trace do.
+    """
+    if abs(float(values.cast(pl.Float64).sum())) >= MOST:
+        raise TraceError(
+            f"the {unit} of {len(values):,} rows add up to more than 64 bits hold, as those of no recording do; "
+            "export the report again"
+        )
 
 
 def with_share(summary: pl.DataFrame) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit import native
 from wallsplit.intervals import Intervals, Times
 
 Codes = npt.NDArray[np.int32]
@@ -57,7 +58,10 @@ def latest_begun(starts: Times, ends: Times, codes: Codes, thread: npt.NDArray[n
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))  # few: only those are sorted by all keys
     rows = order[tied]
     order[tied] = rows[np.lexsort((-rows, -thread[rows], -ends[rows], starts[rows]))]
-    return paint(starts[order], ends[order], codes[order])
+    order = order[starts[order] < ends[order]]
+    in_turn = starts[order], ends[order], codes[order]
+    compiled = native.latest(*in_turn)
+    return paint(*in_turn) if compiled is None else Labels(*compiled)
 
 
 def paint(starts: Times, ends: Times, codes: Codes) -> Labels:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit import native
 from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.intervals import EMPTY, Intervals, Times
 from wallsplit.ranks import distinct as distinct_numbers
@@ -57,6 +58,9 @@ def timeline(layers: Sequence[Intervals]) -> Timeline:
     full = [intervals for intervals in layers if len(intervals.starts)]
     if not full:
         return NOTHING
+    compiled = native.timeline([intervals.starts for intervals in layers], [intervals.ends for intervals in layers])
+    if compiled is not None:
+        return Timeline(*compiled)
     first = min(int(intervals.starts[0]) for intervals in full)
     last = max(int(intervals.ends[-1]) for intervals in full)
     times, toggled = _edges(layers, first) if last - first < _PACKABLE_NS else _far_edges(layers, first)
@@ -99,6 +103,8 @@ def clipped(whole: Timeline, start: int, end: int) -> Timeline:
         return NOTHING
     low = int(np.searchsorted(whole.times, start, side="right"))
     high = int(np.searchsorted(whole.times, end, side="left"))
+    if low == 1 and high == len(whole.times) - 1 and whole.times[0] == start and whole.times[-1] == end:
+        return whole  # as for the default window: no copy of millions of pieces
     times = np.empty(high - low + 2, np.int64)
     times[0], times[1:-1], times[-1] = start, whole.times[low:high], end
     active = np.zeros(high - low + 1, np.uint32)  # nothing is before the first time, nor after the last
@@ -141,8 +147,8 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
     give a row of zeros.
     """
     if len(bounds) <= _FEW_BOUNDS:
-        rows = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
-        return np.array(rows, np.int64).reshape(-1, size)
+        each = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
+        return np.array(each, np.int64).reshape(-1, size)
     table = np.zeros((len(bounds) - 1, size), np.int64)
     low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist()
     for first in range(low, max(high, low + 1), _PIECES_AT_ONCE):  # so that what is made on the way stays small
@@ -197,7 +203,9 @@ def booked_in(
     return np.concatenate(rows) if rows else np.zeros((0, size), np.int64)
 
 
-def summed(groups: npt.NDArray[np.integer[Any]], lengths: Times, size: int) -> npt.NDArray[np.int64]:
+def summed(
+    groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int
+) -> npt.NDArray[np.int64]:
     """Return the sum of the lengths of each group, 0 to `size` - 1, exactly."""
     if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
         return np.bincount(groups, weights=lengths, minlength=size).astype(np.int64)

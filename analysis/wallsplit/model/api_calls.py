@@ -12,27 +12,27 @@ TABLE = "CUPTI_ACTIVITY_KIND_RUNTIME"
 
 def api_calls(raw: RawRows, names: NameTable) -> ApiCalls:
     """Return the API calls of a trace (schema.API_CALLS), in file order."""
-    rows = raw.read(TABLE, ["globalTid", "correlationId", "nameId", "returnValue"])
-    name = names.rows_of_ids(rows["nameId"], normalised)
+    rows = raw.read_kinds(TABLE, ["correlationId"], ["globalTid", "nameId", "returnValue"]).in_use()
+    kinds = rows.kinds
+    name = names.rows_of_ids(kinds["nameId"], normalised)
     distinct = name.unique()
     texts = names.freeze().text(distinct).to_list()
     kind = _by_name(name, distinct, [API_CLASSES.index(api_class(text)) for text in texts])
     edge = _by_name(name, distinct, [_capture_edge(text) for text in texts])
-    thread = rows["globalTid"].fill_null(0)
-    captured = _captured(thread, rows["start"], edge)
-    booked = kind if captured is None else kind.zip_with(~captured, _constant(API_CLASSES.index("graph_build"), kind))
     classes = pl.Series(API_CLASSES, dtype=ApiClass)
-    frame = rows.select(
-        "start",
-        "end",
+    of_kinds = kinds.select(
         pid("globalTid"),
-        thread.alias("thread"),
-        pl.col("correlationId").alias("correlation_id"),
+        pl.col("globalTid").fill_null(0).alias("thread"),
         name.alias("name"),
         classes.gather(kind).alias("api_class"),
-        classes.gather(booked).alias("booked_class"),
+        classes.gather(kind).alias("booked_class"),
         pl.col("returnValue").clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("return_value"),
     )
+    frame = rows.with_kinds(of_kinds).rename({"correlationId": "correlation_id"})
+    if (edge == 1).any():
+        captured = _captured(frame["thread"], frame["start"], rows.of_rows(edge))
+        recorded = classes.gather(_constant(API_CLASSES.index("graph_build"), captured))
+        frame = frame.with_columns(frame["booked_class"].zip_with(~captured, recorded).alias("booked_class"))
     return ApiCalls(conform(frame, API_CALLS, "api_calls"))
 
 
@@ -53,13 +53,11 @@ def _capture_edge(name: str) -> int:
     return 1 if name.endswith("StreamBeginCapture") else 2 if name.endswith("StreamEndCapture") else 0
 
 
-def _captured(thread: pl.Series, start: pl.Series, edge: pl.Series) -> pl.Series | None:
-    """Return which calls a thread made between its begin and the next end of a stream capture; None if there are none.
+def _captured(thread: pl.Series, start: pl.Series, edge: pl.Series) -> pl.Series:
+    """Return which calls a thread made between its begin and the next end of a stream capture.
 
     Such a call runs nothing: it records a node of a graph (docs/ledger.md, Capture).
     """
-    if not (edge == 1).any():
-        return None
     calls = pl.LazyFrame({"thread": thread, "start": start, "edge": edge}).with_row_index("row")
     last_edge = pl.when(pl.col("edge") > 0).then("edge").forward_fill().over("thread")
     inside = calls.sort("thread", "start", maintain_order=True).with_columns(captured=last_edge == 1)

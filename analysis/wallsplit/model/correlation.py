@@ -6,12 +6,14 @@ and no second sort in the ledger, in the launches, in the projection or among th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.intervals import Times
+from wallsplit.ranks import ranked
 
 Numbers = npt.NDArray[np.int32]
 
@@ -36,23 +38,19 @@ class Correlation:
         frames = (calls, *operations)
         ids = np.concatenate([frame["correlation_id"].fill_null(0) for frame in frames])
         process = np.concatenate([frame["pid"] for frame in frames])
-        order = np.lexsort((ids, process))  # a merge sort: rows come nearly in this order, so it is close to linear
-        ids, process = ids[order], process[order]
-        is_new = np.append(True, (ids[1:] != ids[:-1]) | (process[1:] != process[:-1]))
-        numbers = np.empty(len(order), np.int32)
-        numbers[order] = np.cumsum(is_new[: len(order)], dtype=np.int32) - 1
+        numbers = _numbers(process, ids)
         size = int(numbers.max(initial=-1)) + 3
         parts = np.split(numbers, np.cumsum([frame.height for frame in frames])[:-1])
         for part, frame, nothing in zip(parts, frames, (size - 2, *(size - 1 for _ in operations)), strict=True):
             part[frame["correlation_id"].is_null()] = nothing
         return cls(parts[0], tuple(parts[1:]), size)
 
-    @property
+    @cached_property
     def calls_per_number(self) -> npt.NDArray[np.int64]:
         """Return how many calls have each number."""
         return np.bincount(self.calls, minlength=self.size)
 
-    @property
+    @cached_property
     def operations_per_number(self) -> npt.NDArray[np.int64]:
         """Return how many GPU operations, of all frames, have each number."""
         return sum((np.bincount(n, minlength=self.size) for n in self.operations), np.zeros(self.size, np.int64))
@@ -85,3 +83,23 @@ class Correlation:
     def pairs_left_out(self, operations: Numbers) -> int:
         """Return how many pairs of a GPU operation and a call `pairs` leaves out."""
         return int(np.maximum(self.calls_per_number[operations] - MOST_CALLS, 0).sum())
+
+
+def _numbers(process: npt.NDArray[np.int32], ids: npt.NDArray[np.int64]) -> Numbers:
+    """Return the place of each pair among the distinct ones, in order of process and then id."""
+    if not len(ids):
+        return np.empty(0, np.int32)
+    of_process = ranked(process)[1]
+    least = int(ids.min())
+    span = int(ids.max()) - least + 1
+    if span * (int(of_process.max()) + 1) < 1 << 63:
+        of_process *= span
+        of_process += ids
+        of_process -= least
+        return ranked(of_process)[1].astype(np.int32)
+    order = np.lexsort((ids, process))
+    ids, process = ids[order], process[order]
+    is_new = np.append(True, (ids[1:] != ids[:-1]) | (process[1:] != process[:-1]))
+    numbers = np.empty(len(order), np.int32)
+    numbers[order] = np.cumsum(is_new, dtype=np.int32) - 1
+    return numbers

@@ -24,27 +24,25 @@ _LIBRARIES = frozenset(domain.lower() for domain in LIBRARY_DOMAINS)
 
 def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
     """Return the finished ranges of a trace (schema.NVTX_RANGES), in file order; marks and categories are no ranges."""
-    columns = ["start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"]
-    every = raw.trace.scan(TABLE, columns).collect()
-    domains = _domains(every, names)
-    is_range = every["eventType"].is_in(list(RANGES)).fill_null(value=False)
-    rows = raw.usable(TABLE, every if is_range.all() else every.filter(is_range))
+    keys = ["eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"]
+    every = raw.trace.kinds(TABLE, ["start", "end"], keys)
+    domains = _domains(every.kinds, names)
+    is_range = every.kinds["eventType"].is_in(list(RANGES)).fill_null(value=False)
+    rows = raw.usable_kinds(TABLE, every.where(every.of_rows(is_range))).in_use()
     del every  # millions of rows: keep no second copy while names are looked up
-    rows = rows.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
-    text = _texts(rows, names)
+    kinds = rows.kinds.with_columns(pid("globalTid"), pl.col("domainId").fill_null(0))
+    text = _texts(kinds, names)
     crosses = (pl.col("endGlobalTid") != pl.col("globalTid")).fill_null(value=False)
-    frame = rows.select(
-        "start",
-        "end",
+    of_kinds = kinds.select(
         "pid",
         pl.when(crosses).then(NO_THREAD).otherwise(pl.col("globalTid").fill_null(0)).alias("thread"),
-        _style(rows["eventType"]).alias("style"),
-        _with_domains(rows, text, domains, names).alias("range"),
+        _style(kinds["eventType"]).alias("style"),
+        _with_domains(kinds, text, domains, names).alias("range"),
         text.alias("text"),
-        _is_library(rows, domains).alias("is_library"),
+        _is_library(kinds, domains).alias("is_library"),
         (pl.col("domainId") == 0).alias("is_default_domain"),
     )
-    return NvtxRanges(conform(frame, NVTX_RANGES, "nvtx"))
+    return NvtxRanges(conform(rows.with_kinds(of_kinds), NVTX_RANGES, "nvtx"))
 
 
 def _domains(every: pl.DataFrame, names: NameTable) -> pl.DataFrame:

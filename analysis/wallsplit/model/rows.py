@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from wallsplit.trace import Trace
+from wallsplit.trace.kinds import Kinds
 
 LATEST_NS = 2**62
 """A time beyond this on either side is not a time (docs/ledger.md, Window). Differences of two such fit 64 bits, except
@@ -39,6 +40,10 @@ class RawRows:
         """Return the usable rows of an event table: `start`, `end` and `columns`."""
         return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
 
+    def read_kinds(self, table: str, columns: Sequence[str], keys: Sequence[str]) -> Kinds:
+        """Return the usable rows of an event table: `start`, `end` and `columns`; `keys` once per kind of row."""
+        return self.usable_kinds(table, self.trace.kinds(table, ["start", "end", *columns], keys))
+
     def read_instants(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of a table of instants: `start`, an equal `end`, and `columns`."""
         rows = self.trace.scan(table, ["start", *columns]).collect()
@@ -46,13 +51,17 @@ class RawRows:
 
     def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows with an end that is not before their start, and possible times; the others are counted."""
-        is_usable = rows.select(_usable(self.earliest, self.latest)).to_series()
-        lost = rows.height - int(is_usable.sum())
+        return self.usable_kinds(table, Kinds(rows, pl.DataFrame(), None)).rows
+
+    def usable_kinds(self, table: str, rows: Kinds) -> Kinds:
+        """Return what `usable` does, of kinds of rows."""
+        is_usable = rows.rows.select(_usable(self.earliest, self.latest)).to_series()
+        lost = len(is_usable) - int(is_usable.sum())
         if lost:
             self.unusable[table] = self.unusable.get(table, 0) + lost
-            rows = rows.filter(is_usable)
-        if rows.height:
-            self._spans[table] = rows.select(pl.col("start").min(), pl.col("end").max()).row(0)
+            rows = rows.where(is_usable)
+        if rows.rows.height:
+            self._spans[table] = rows.rows.select(pl.col("start").min(), pl.col("end").max()).row(0)
         return rows
 
     def sizes(self, rows: pl.DataFrame) -> pl.DataFrame:

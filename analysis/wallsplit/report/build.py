@@ -8,9 +8,9 @@ from wallsplit.figures.drawing import HEADLINE, Figure
 from wallsplit.report.document import Report, Section
 from wallsplit.report.first_screen import first_screen
 from wallsplit.report.sections import SECTIONS
-from wallsplit.report.sections.remarks import BANNER
 from wallsplit.report.summary import summary_of
 from wallsplit.text import file_name
+from wallsplit.words.all_notes import BANNER
 
 TOP = 20
 """Rows of a long table that people read unless they ask for more."""

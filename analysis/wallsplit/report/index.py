@@ -12,8 +12,8 @@ from wallsplit.figures.ledger import MOST, bar
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Split, Table
-from wallsplit.report.sections.remarks import BANNER
 from wallsplit.text import file_name, for_people, visible
+from wallsplit.words.all_notes import BANNER
 from wallsplit.words.amounts import between, counted, how_many
 from wallsplit.words.headline import of_gpus
 from wallsplit.words.labels import ledger_label

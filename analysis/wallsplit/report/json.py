@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wallsplit import __version__
+from wallsplit import __version__, native
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis, Failure, Outcome
 from wallsplit.arithmetic.work import LedgerArithmetic, Work
@@ -14,10 +14,11 @@ from wallsplit.breakdowns import BREAKDOWNS
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.report.explanation_json import explained_trace, explanation
-from wallsplit.report.sections.remarks import all_notes
 from wallsplit.run.manifest import to_value
+from wallsplit.words.all_notes import all_notes
 
 SCHEMA_VERSION = 2
+_encoded = json.JSONEncoder(allow_nan=False).encode  # json.dumps makes an encoder per call: of a document, per row
 LISTED = {breakdown.name: breakdown.listed for breakdown in BREAKDOWNS if breakdown.listed is not None}
 
 
@@ -32,7 +33,7 @@ def document(
     """
     return {
         "schema_version": SCHEMA_VERSION,
-        "generator": {"name": "wallsplit", "version": __version__},
+        "generator": {"name": "wallsplit", "version": __version__, "core": native.CORE},
         "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
         "comparison": comparison,
         **({"ranks": ranks} if ranks else {}),
@@ -47,12 +48,10 @@ def text(document: dict[str, Any]) -> str:
 def _lines(value: object, depth: int) -> str:
     """Break lines down to this depth only; `indent=` would leave json's fast encoder, and every cell has a line."""
     if depth and isinstance(value, dict) and value:
-        return (
-            "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(item, depth - 1)}" for key, item in value.items()) + "\n}"
-        )
+        return "{\n" + ",\n".join(f"{_encoded(key)}: {_lines(item, depth - 1)}" for key, item in value.items()) + "\n}"
     if depth and isinstance(value, list) and value:
         return "[\n" + ",\n".join(_lines(item, depth - 1) for item in value) + "\n]"
-    return json.dumps(value, allow_nan=False)
+    return _encoded(value)
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from wallsplit.analysis import Analysis
 from wallsplit.figures.course import Theme, slide
 from wallsplit.figures.strip import strips
 from wallsplit.report.first_screen import context
-from wallsplit.report.sections.remarks import BANNER
 from wallsplit.text import file_name
+from wallsplit.words.all_notes import BANNER
 from wallsplit.words.verdict import seconds, verdict
 
 

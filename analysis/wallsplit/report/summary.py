@@ -8,8 +8,8 @@ from wallsplit.analysis import Analysis
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.first_screen import FirstScreen, context, first_screen
 from wallsplit.report.markdown import cards, escape, todo
-from wallsplit.report.sections.remarks import BANNER
 from wallsplit.text import file_name
+from wallsplit.words.all_notes import BANNER
 from wallsplit.words.headline import Share, of_gpus, shares
 
 LINES = 15

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wallsplit.errors import TraceError
+from wallsplit.native import Reading
 from wallsplit.ranks import distinct
 from wallsplit.trace.identify import SQLITE_MAGIC, page_size
 
@@ -63,6 +64,11 @@ class PageFile:
     def corrupt(self, reason: str) -> TraceError:
         """Return the error of a file that breaks its own format, in one line."""
         return TraceError(f"{self.path}: the database is truncated or corrupt ({reason}); export the report again")
+
+    @property
+    def reading(self) -> Reading:
+        """Return where the compiled core reads the pages."""
+        return Reading(self._file.fileno(), self.page_size, self.usable_size, self.page_count, self._used)
 
     @property
     def block_pages(self) -> int:

@@ -72,6 +72,11 @@ class FolderSource:
                 return pl.DataFrame(height=frame.height)
             return pl.DataFrame([_normalised(frame[name], schema[name]) for name in picked])
 
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return None: such files are read as they are (see Source)."""
+
     def rows(self, table: str) -> int:
         """Return the number of rows (see Source): as a Parquet footer tells; Arrow's batches have to be walked."""
         file = self._files[table]

@@ -38,6 +38,11 @@ class Column:
     values: NDArray[Any]  # Int64, Float64, or UInt32: the code of a text
     nulls: NDArray[np.bool_]
 
+    @property
+    def is_text(self) -> bool:
+        """Return whether the column declares texts."""
+        return self.affinity == "TEXT"
+
 
 class RecordReader:
     """Decodes records into columns; it remembers the headers and the texts it has seen. One per thread."""

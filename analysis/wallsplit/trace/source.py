@@ -29,6 +29,16 @@ class Source(Protocol):
         """
         ...
 
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return (columns of all rows, the kind of each row, what the `keys` are in each kind); None: only `read` can.
+
+        Raises:
+            TraceError: the container is damaged.
+        """
+        ...
+
     def rows(self, table: str) -> int:
         """Return the number of rows of a table without reading them all.
 

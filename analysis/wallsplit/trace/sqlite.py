@@ -12,7 +12,7 @@ import polars as pl
 from wallsplit.errors import TraceError
 from wallsplit.text import shorten
 from wallsplit.trace.identify import check_sqlite_file
-from wallsplit.trace.pages import read_table
+from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.stamp import stamp
 from wallsplit.trace.tables import affinity, quoted, table_info
 
@@ -56,6 +56,24 @@ class SqliteSource:
             return self._read_rows(table, picked) if pages is None else pages.cast(picked)
         except UNREADABLE as error:
             raise self._damaged(error) from None
+
+    def read_kinds(
+        self, table: str, columns: Sequence[str], keys: Sequence[str]
+    ) -> tuple[pl.DataFrame, pl.Series, pl.DataFrame] | None:
+        """Return the columns, the kinds of the rows and what the keys are in them, in row-id order (see Source)."""
+        schema = self.tables[table]
+        try:
+            found = read_kinds(self.path, table_info(self._db, table), columns, keys, THREADS)
+        except UNREADABLE as error:
+            raise self._damaged(error) from None
+        if found is None:
+            return None
+        rows, kind, kinds = found
+        return (
+            rows.cast({name: schema[name] for name in columns}),
+            kind,
+            kinds.cast({name: schema[name] for name in keys}),
+        )
 
     def rows(self, table: str) -> int:
         """Return the number of rows (see Source): counted in a small table, by the row ids of a large one.

@@ -9,6 +9,7 @@ from polars.io.plugins import register_io_source
 
 from wallsplit.errors import TraceError
 from wallsplit.trace.folder import FolderSource, export_suffix
+from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, names_of, raw_table
 from wallsplit.trace.source import Source
 from wallsplit.trace.sqlite import SqliteSource
@@ -85,6 +86,43 @@ class Trace:
         lazy = register_io_source(read, schema=present, is_pure=True)
         absent = [pl.lit(None, kind).alias(column) for column, kind in kinds.items() if column not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
+
+    def kinds(self, table: str, columns: Sequence[str], keys: Sequence[str]) -> Kinds:
+        """Return a raw table as kinds of rows: `keys` are the columns that are of a few kinds only.
+
+        Columns are as `scan` has them.
+
+        Raises:
+            LookupError: trace/raw.py lists no such table or column.
+            TraceError: a column that should hold whole numbers holds something else.
+        """
+        raw = raw_table(table)
+        name = self.name_of(table)
+        there = {} if name is None else self._columns(raw, name)
+        here, known = ([column for column in some if column in there] for some in (columns, keys))
+        found = None
+        if name is not None and here and known:
+            found = self.source.read_kinds(name, *([there[column].name for column in some] for some in (here, known)))
+        if name is None or found is None:
+            every = self.scan(table, [*columns, *keys]).collect()
+            return Kinds(every.select(columns), every.select(keys), None)
+        self._scanned.update(raw.names)
+
+        def typed(frame: pl.DataFrame, stored: Sequence[str], wanted: Sequence[str]) -> pl.DataFrame:
+            kinds = {column: pl.Categorical() if column in raw.texts else pl.Int64() for column in wanted}
+            read = {
+                column: self._typed(name, s, there[column], kinds[column]).alias(column)
+                for column, s in zip(stored, frame.get_columns(), strict=True)
+            }
+            absent = {
+                column: pl.repeat(None, frame.height, dtype=kinds[column], eager=True).alias(column)
+                for column in wanted
+                if column not in read
+            }
+            return pl.DataFrame([(read | absent)[column] for column in wanted])
+
+        rows, kind, of_kinds = found
+        return Kinds(typed(rows, here, columns), typed(of_kinds, known, keys), kind)
 
     def not_scanned(self) -> dict[str, int]:
         """Return the tables that have rows and that nobody scanned so far, with their rows, most rows first.

@@ -283,14 +283,15 @@ def _short_gaps(activity: Activity, window: Window) -> dict[str, int]:
     working = np.flatnonzero(works)
     if not len(working):
         return {}
-    inside = slice(working[0], working[-1] + 1)
-    works, active, times = works[inside], pieces.active[inside], pieces.times[working[0] : working[-1] + 2]
+    first, last = int(working[0]), int(working[-1])
+    del working
+    works, active, times = works[first : last + 1], pieces.active[first : last + 1], pieces.times[first : last + 2]
     changes = np.concatenate([[0], np.flatnonzero(works[1:] != works[:-1]) + 1, [len(works)]])
     is_short = np.diff(times[changes]) < SHORT_GAP_NS  # of the stretches of work and idleness, in turn
     is_short[::2] = False
     short = np.repeat(is_short, np.diff(changes))
     lengths = np.diff(times)[short]
-    by_account = summed(account_codes(active[short]).astype(np.int64), lengths, len(ACCOUNTS))
+    by_account = summed(account_codes(active[short]), lengths, len(ACCOUNTS))
     return {account: int(ns) for account, ns in zip(ACCOUNTS, by_account, strict=True) if ns}
 
 

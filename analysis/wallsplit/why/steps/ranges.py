@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ class OwnRanges:
     start: Times
     end: Times
     thread: Ints
-    text: npt.NDArray[np.int32]
+    text: npt.NDArray[np.integer[Any]]
 
     def __len__(self) -> int:
         return len(self.start)

@@ -1,0 +1,93 @@
+"""The ranges with GPU operations, what these are, and which of the ranges lie inside which: in one sweep if possible.
+
+Push/pop ranges nest, so that a stack per thread tells all of it at once: the compiled core has that sweep. Threads
+whose ranges cross, and everything without a compiled core, are projected and nested by searches over whole arrays.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wallsplit import native
+from wallsplit.breakdowns.nesting import nesting
+from wallsplit.breakdowns.projection import Calls, Ranges, project
+from wallsplit.breakdowns.slices import Ints
+from wallsplit.ranks import ranked
+
+Codes = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Ranges with GPU operations, one entry each, in no order."""
+
+    rows: Codes
+    first: Ints
+    """When their operations begin on the GPU, in ns."""
+    last: Ints
+    operations: Ints
+    level: Codes
+    """In how many such ranges of its thread a range lies."""
+    children: Codes
+    """How many such ranges lie directly in it."""
+
+    def of(self, rows: Ints) -> "Nested":
+        """Return some of the ranges."""
+        return Nested(*(column[rows] for column in vars(self).values()))
+
+
+def nested(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
+    """Return the ranges that hold calls of their thread; of two equal ranges that with smaller `outer_first` is outer.
+
+    Which calls a range holds: `projection.project`; which ranges another: `nesting.nesting`.
+    """
+    threads, of_call = ranked(calls.thread)
+    of_range = _places(threads, ranges.thread)
+    order = _by_start(ranges, outer_first)
+    in_turn = np.argsort(calls.start, kind="stable")
+    columns = (of_call, calls.start, calls.end, calls.first, calls.last, calls.operations)
+    found = native.project(
+        of_range, ranges.start, ranges.end, order, [column[in_turn] for column in columns], len(threads)
+    )
+    if found is None:
+        return searched(calls, ranges, outer_first)
+    crossing = found.crossing
+    result = Nested(found.rows, found.first, found.last, found.operations, found.level, found.children)
+    if not crossing.any():
+        return result
+    crosses = np.append(crossing, False)  # the last for ranges on no thread with calls
+    some = np.flatnonzero(crosses[of_range])
+    own = Ranges(ranges.thread[some], ranges.start[some], ranges.end[some])
+    mine = crossing[of_call]
+    apart = searched(Calls(*(column[mine] for column in vars(calls).values())), own, outer_first[some])
+    kept = result.of(np.flatnonzero(~crosses[of_range[result.rows]]))
+    both = zip(vars(kept).values(), (some[apart.rows], *list(vars(apart).values())[1:]), strict=True)
+    return Nested(*(np.concatenate(pair) for pair in both))
+
+
+def searched(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
+    """Return what `nested` does, whether ranges cross or not."""
+    found = project(calls, ranges)
+    rows = found.rows
+    level, children = nesting(ranges.thread[rows], ranges.start[rows], ranges.end[rows], outer_first[rows])
+    return Nested(rows, found.first, found.last, found.operations, level, children)
+
+
+def _places(threads: Ints, thread: Ints) -> npt.NDArray[np.int32]:
+    """Return the place of each range's thread among `threads`, -1 for one that is not there."""
+    place = np.searchsorted(threads, thread).astype(np.int32)
+    place[np.append(threads, -1)[place] != thread] = -1
+    return place
+
+
+def _by_start(ranges: Ranges, outer_first: Codes) -> Ints:
+    """Return the order by start, the longest first, then the outermost. Equal starts are few: only those are sorted."""
+    order = np.argsort(ranges.start, kind="stable")
+    start = ranges.start[order]
+    same = start[1:] == start[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((outer_first[rows], -ranges.end[rows], ranges.start[rows]))]
+    return order
