@@ -86,7 +86,7 @@ goldens: $(VENV)/.dev ## Write anew what every renderer is expected to make (tes
 clean: ## Remove .venv, .nsys and caches; traces and reports stay
 	rm -rf $(VENV) .nsys dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
-$(VENV)/.core: pyproject.toml constraints.txt
+$(VENV)/.core: pyproject.toml constraints.txt hatch_build.py analysis/wallsplit/native/wallsplit.c
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wallsplit needs Python 3.11 or later; name one with make PYTHON=…")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) -e .
