@@ -7,6 +7,7 @@ import polars as pl
 from builders import global_id
 from wallsplit import schema
 from wallsplit.model import Capture, Model, Names
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.correlation import Correlation
 
 PID = 1
@@ -39,7 +40,7 @@ def model(calls: Iterable[Call] = (), kernels: Iterable[Kernel] = (), ranges: It
     return Model(
         api_calls=schema.ApiCalls(api_calls),
         kernels=schema.Kernels(operations),
-        nvtx=schema.NvtxRanges(pl.DataFrame(range_rows, schema.NVTX_RANGES, orient="row")),
+        annotations=Annotations.of_frame(pl.DataFrame(range_rows, schema.NVTX_RANGES, orient="row")),
         names=Names(pl.Series("name", list(names), dtype=pl.String)),
         graph_replays=schema.GraphReplays(replays),
         memory_ops=schema.MemoryOps(memory_ops),

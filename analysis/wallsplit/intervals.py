@@ -5,7 +5,7 @@ Everything is O(n log n) in the number of intervals, and exact in 64-bit integer
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,21 @@ def of_others(sets: Sequence[Intervals]) -> list[Intervals]:
     whole = merge(sets)
     own = (alone[low:high] for low, high in pairwise(bounds))
     return [subtract(whole, union(times[rows], times[rows + 1])) for rows in own]
+
+
+def outer_first(starts: Times, ends: Times, then: npt.NDArray[np.integer[Any]] | None = None) -> npt.NDArray[np.intp]:
+    """Return the order of intervals by start, of equal starts the longest first, then by `then`, then as given.
+
+    Equal starts are few: only those are sorted by all of it.
+    """
+    order = np.argsort(starts, kind="stable")
+    begun = starts[order]
+    same = begun[1:] == begun[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    rows = order[tied]
+    keys = (-ends[rows], starts[rows]) if then is None else (then[rows], -ends[rows], starts[rows])
+    order[tied] = rows[np.lexsort(keys)]
+    return order
 
 
 def clip(intervals: Intervals, start: int, end: int) -> Intervals:

@@ -84,4 +84,4 @@ def _ranges(trace: "Trace") -> "pl.DataFrame":
     from wallsplit.model.model import load_nvtx
 
     ranges, names = load_nvtx(trace)
-    return ranges.select("start", "end", names.text(ranges["range"]))
+    return ranges.frame.select("start", "end", names.text(ranges.frame["range"]))

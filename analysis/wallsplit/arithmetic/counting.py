@@ -74,7 +74,7 @@ def marked_ranges(model: Model) -> Ranges:
     result: Ranges = {}
     for name in MARKED:
         rows = (texts == name).arg_true().cast(pl.Int32)
-        mine = model.nvtx.filter(pl.col("range").is_in(rows.implode()), ~pl.col("is_library")).sort("start")
+        mine = model.annotations.where(pl.col("range").is_in(rows.implode()), ~pl.col("is_library")).frame.sort("start")
         for (pid,), frame in mine.group_by("pid", maintain_order=True):
             result[int(str(pid)), name] = frame["start"].to_numpy(), frame["end"].to_numpy()
     return result

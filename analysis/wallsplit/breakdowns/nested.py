@@ -14,6 +14,7 @@ from wallsplit import native
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.slices import Ints
+from wallsplit.intervals import outer_first
 from wallsplit.ranks import ranked
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -38,21 +39,21 @@ class Nested:
         return Nested(*(column[rows] for column in vars(self).values()))
 
 
-def nested(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
-    """Return the ranges that hold calls of their thread; of two equal ranges that with smaller `outer_first` is outer.
+def nested(calls: Calls, ranges: Ranges, rank: Codes) -> Nested:
+    """Return the ranges that hold calls of their thread; of two equal ranges that with smaller `rank` is outer.
 
     Which calls a range holds: `projection.project`; which ranges another: `nesting.nesting`.
     """
     threads, of_call = ranked(calls.thread)
     of_range = _places(threads, ranges.thread)
-    order = _by_start(ranges, outer_first)
+    order = outer_first(ranges.start, ranges.end, rank)
     in_turn = np.argsort(calls.start, kind="stable")
     columns = (of_call, calls.start, calls.end, calls.first, calls.last, calls.operations)
     found = native.project(
         of_range, ranges.start, ranges.end, order, [column[in_turn] for column in columns], len(threads)
     )
     if found is None:
-        return searched(calls, ranges, outer_first)
+        return searched(calls, ranges, rank)
     crossing = found.crossing
     result = Nested(found.rows, found.first, found.last, found.operations, found.level, found.children)
     if not crossing.any():
@@ -61,17 +62,17 @@ def nested(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
     some = np.flatnonzero(crosses[of_range])
     own = Ranges(ranges.thread[some], ranges.start[some], ranges.end[some])
     mine = crossing[of_call]
-    apart = searched(Calls(*(column[mine] for column in vars(calls).values())), own, outer_first[some])
+    apart = searched(Calls(*(column[mine] for column in vars(calls).values())), own, rank[some])
     kept = result.of(np.flatnonzero(~crosses[of_range[result.rows]]))
     both = zip(vars(kept).values(), (some[apart.rows], *list(vars(apart).values())[1:]), strict=True)
     return Nested(*(np.concatenate(pair) for pair in both))
 
 
-def searched(calls: Calls, ranges: Ranges, outer_first: Codes) -> Nested:
+def searched(calls: Calls, ranges: Ranges, rank: Codes) -> Nested:
     """Return what `nested` does, whether ranges cross or not."""
     found = project(calls, ranges)
     rows = found.rows
-    level, children = nesting(ranges.thread[rows], ranges.start[rows], ranges.end[rows], outer_first[rows])
+    level, children = nesting(ranges.thread[rows], ranges.start[rows], ranges.end[rows], rank[rows])
     return Nested(rows, found.first, found.last, found.operations, level, children)
 
 
@@ -80,14 +81,3 @@ def _places(threads: Ints, thread: Ints) -> npt.NDArray[np.int32]:
     place = np.searchsorted(threads, thread).astype(np.int32)
     place[np.append(threads, -1)[place] != thread] = -1
     return place
-
-
-def _by_start(ranges: Ranges, outer_first: Codes) -> Ints:
-    """Return the order by start, the longest first, then the outermost. Equal starts are few: only those are sorted."""
-    order = np.argsort(ranges.start, kind="stable")
-    start = ranges.start[order]
-    same = start[1:] == start[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    rows = order[tied]
-    order[tied] = rows[np.lexsort((outer_first[rows], -ranges.end[rows], ranges.start[rows]))]
-    return order

@@ -18,7 +18,7 @@ _NOTHING_CAME = (r"^No (.+) events collected", r"^(.+) profiling might have not 
 _ABOUT_PROCESS = re.compile(r"\bpid (\d+)")
 _ROWS: dict[str, Callable[[Model], tuple[pl.DataFrame, ...]]] = {
     "CUDA": lambda model: (model.api_calls, *model.gpu_operations),
-    "NVTX": lambda model: (model.nvtx,),
+    "NVTX": lambda model: (model.annotations.kinds,),
     "OS runtime libraries": lambda model: (model.osrt,),
     "MPI": lambda model: (model.mpi,),
 }
@@ -55,7 +55,8 @@ def _standing(text: str, pid: int | None, own: set[int], having: dict[str, set[i
 
 def _own_processes(model: Model) -> set[int]:
     cuda = _processes(model.api_calls, *model.gpu_operations)
-    return cuda | _processes(model.nvtx) if cuda else _processes(model.nvtx, model.osrt, model.profiler_overhead)
+    ranges = model.annotations.kinds
+    return cuda | _processes(ranges) if cuda else _processes(ranges, model.osrt, model.profiler_overhead)
 
 
 def _processes(*frames: pl.DataFrame) -> set[int]:

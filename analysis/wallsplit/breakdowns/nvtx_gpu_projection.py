@@ -6,7 +6,7 @@ import polars as pl
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.nested import nested
 from wallsplit.breakdowns.projection import Calls, Ranges
-from wallsplit.breakdowns.range_names import NAME_AND_STYLE, named, names_and_styles
+from wallsplit.breakdowns.range_names import name_and_style_of_kinds, named, names_and_styles
 from wallsplit.breakdowns.slices import Ints
 from wallsplit.breakdowns.statistics import check_sum, overlapping, summarise_groups
 from wallsplit.ledger.ledger import Window
@@ -23,12 +23,12 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     start to the last end among them, idle time included. Level and children look at all such ranges of the thread,
     push/pop and start/end alike (as nsys does), inside the window or not.
     """
-    nvtx = model.nvtx
-    name_and_style = nvtx.select(NAME_AND_STYLE).to_series().to_numpy()
-    ranges = Ranges(*(nvtx[name].to_numpy() for name in ("thread", "start", "end")))
+    nvtx = model.annotations
+    name_and_style = nvtx.each(name_and_style_of_kinds(nvtx))
+    ranges = Ranges(nvtx.thread, nvtx.start, nvtx.end)
     found = nested(calls_with_operations(model), ranges, name_and_style)
     if window is not None:
-        times = nvtx.select("start", "end")[found.rows].with_row_index("place")
+        times = pl.DataFrame({"start": nvtx.start[found.rows], "end": nvtx.end[found.rows]}).with_row_index("place")
         found = found.of(overlapping(times, window)["place"].to_numpy())
     group, size = name_and_style[found.rows], names_and_styles(model.names)
     projected = found.last - found.first

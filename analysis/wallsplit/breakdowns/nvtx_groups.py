@@ -5,8 +5,8 @@ import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.range_groups import grouped
-from wallsplit.breakdowns.range_names import NAME_AND_STYLE
-from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise_groups, with_share
+from wallsplit.breakdowns.range_names import name_and_style_of_kinds, overlapping_ranges
+from wallsplit.breakdowns.statistics import largest_first, summarise_groups, with_share
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 from wallsplit.ranks import distinct
@@ -18,17 +18,17 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
 
     `names` counts the distinct names of a group's ranges.
     """
-    ranges = overlapping(model.nvtx, window)
+    ranges = overlapping_ranges(model.annotations, window)
     styles = len(NVTX_STYLES)
-    name_and_style = ranges.select(NAME_AND_STYLE).to_series().to_numpy()
-    used = distinct(name_and_style)
+    name_and_style = name_and_style_of_kinds(ranges)
+    used = distinct(name_and_style[ranges.in_use])
     groups = pl.DataFrame({"group": grouped(model.names.text(pl.Series(used // styles)))})
     texts = groups.unique(maintain_order=True).with_row_index("place")
     place = groups.join(texts, on="group", how="left", maintain_order="left")["place"].to_numpy()
     table = np.zeros(styles * len(model.names.texts), np.uint32)  # group and style, as one number, by name and style
     table[used] = place * styles + used % styles
-    length = ranges.select(DURATION).to_series().to_numpy()
-    summary = with_share(summarise_groups(table[name_and_style], length, styles * texts.height, "", "ns"))
+    length = ranges.end - ranges.start
+    summary = with_share(summarise_groups(ranges.each(table[name_and_style]), length, styles * texts.height, "", "ns"))
     key = summary["group"]
     named = summary.with_columns(
         texts["group"].gather(key // styles),

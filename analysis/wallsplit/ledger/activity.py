@@ -58,7 +58,7 @@ def activities(model: Model) -> tuple[Activity, ...]:
 
 
 def _host_only(model: Model) -> tuple[Activity, ...]:
-    threads = pl.concat([frame.select("pid", "thread") for frame in (model.nvtx, model.osrt)]).unique()
+    threads = pl.concat([frame.select("pid", "thread") for frame in (model.annotations.kinds, model.osrt)]).unique()
     by_process = threads.sort("pid", "thread").group_by("pid", maintain_order=True)
     return tuple(
         Activity(int(str(pid)), None, None, own["thread"].to_numpy(), None, None, EMPTY, NOTHING)

@@ -19,6 +19,7 @@ from wallsplit.ledger.os_calls import SIGNAL, os_class
 from wallsplit.ledger.phases import MPI, PHASE_NAMES, PHASES, PhaseRule, phase_of
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model, Names
+from wallsplit.model.annotations import Annotations
 from wallsplit.ranks import distinct, ranked
 from wallsplit.schema import API_CLASSES
 
@@ -75,10 +76,10 @@ def on_other_devices(activities: Sequence[Activity]) -> dict[tuple[int, int | No
     }
 
 
-def of_driving_threads(frame: pl.LazyFrame, activity: Activity) -> pl.LazyFrame:
-    """Return the rows, in file order, that lie on the driving threads of the activity's process."""
+def on_driving_threads(activity: Activity) -> tuple[pl.Expr, pl.Expr]:
+    """Return the conditions that rows lie on the driving threads of the activity's process."""
     driving = pl.Series(activity.driving, dtype=pl.Int64).implode()
-    return frame.filter(pl.col("pid") == activity.pid, pl.col("thread").is_in(driving))
+    return pl.col("pid") == activity.pid, pl.col("thread").is_in(driving)
 
 
 @dataclass(frozen=True)
@@ -90,42 +91,49 @@ class _Process:
 
 
 def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> _Process:
-    ranges, mpi, os_calls = (
-        of_driving_threads(frame.lazy(), activity).select("start", "end", "thread", name).collect()
-        for frame, name in ((model.nvtx, "range"), (model.mpi, "name"), (model.osrt, "name"))
+    driving = on_driving_threads(activity)
+    ranges = model.annotations.where(*driving)
+    mpi, os_calls = (
+        frame.lazy().filter(*driving).select("start", "end", "thread", "name").collect()
+        for frame in (model.mpi, model.osrt)
     )
-    calls = [] if activity.rows is None else [activity.rows.calls.lazy().filter("is_driving")]
     return _Process(
         _phases(ranges, mpi, model.names, rules),
         UNLABELLED
         if os_calls.is_empty()
-        else _os_calls(os_calls, _lives([*calls, os_calls.lazy(), ranges.lazy(), mpi.lazy()]), model.names),
-        has_ranges=not ranges.is_empty(),
+        else _os_calls(os_calls, _lives([*_live_rows(activity, ranges), os_calls.lazy(), mpi.lazy()]), model.names),
+        has_ranges=len(ranges) > 0,
         has_os_calls=not os_calls.is_empty(),
     )
 
 
-def _phases(ranges: pl.DataFrame, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
-    codes = _phase_codes(ranges["range"], names, rules)
-    phased = ranges.select("start", "end", "thread", pl.Series("phase", codes))
-    phased = phased if (codes != NONE).all() else phased.filter(pl.col("phase") != NONE)
-    calls = mpi.select("start", "end", "thread", pl.lit(PHASE_NAMES.index(MPI), pl.Int32).alias("phase"))
-    every = pl.concat([phased, calls])
-    return latest_begun(*(every[column].to_numpy() for column in ("start", "end", "phase", "thread")))
+def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
+    codes = _phase_codes(ranges, names, rules)
+    phased = ranges.of_kinds(codes != NONE)
+    start, end, phase, thread = phased.start, phased.end, phased.each(codes), phased.thread
+    if mpi.height:
+        start, end, thread = (np.append(a, mpi[b]) for a, b in ((start, "start"), (end, "end"), (thread, "thread")))
+        phase = np.append(phase, np.full(mpi.height, PHASE_NAMES.index(MPI), np.int32))
+    return latest_begun(start, end, phase, thread)
 
 
-def _phase_codes(rows: pl.Series, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
-    """Return the phase of each range. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
-    if rows.is_empty():
-        return np.empty(0, np.int32)
-    used = distinct(rows.to_numpy())
-    alike = names.text(pl.Series(used)).str.replace_all(r"\d+", "0")
+def _phase_codes(ranges: Annotations, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
+    """Return the phase of each kind. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
+    rows = ranges.kinds["range"].to_numpy()
+    used = distinct(rows[ranges.in_use])
+    alike = names.text(pl.Series(used, dtype=pl.Int32)).str.replace_all(r"\d+", "0")
     phases = {name: phase_of(name, rules) for name in alike.unique()}
     code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}
     table = np.full(len(names.texts), NONE, np.int32)
     table[used] = [code[name] for name in alike]
-    phase: Codes = table[rows.to_numpy()]
+    phase: Codes = table[rows]
     return phase
+
+
+def _live_rows(activity: Activity, ranges: Annotations) -> list[pl.LazyFrame]:
+    """Return thread, start and end of the calls and ranges of a process."""
+    own = pl.LazyFrame({"thread": ranges.thread, "start": ranges.start, "end": ranges.end})
+    return [own] if activity.rows is None else [activity.rows.calls.lazy().filter("is_driving"), own]
 
 
 def _lives(frames: Sequence[pl.LazyFrame]) -> pl.DataFrame:

@@ -14,7 +14,6 @@ import polars as pl
 from wallsplit.errors import WindowError
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
-from wallsplit.model.model import span
 from wallsplit.text import shorten
 
 UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
@@ -56,7 +55,8 @@ def _cuda(model: Model) -> Window | None:
 
 
 def _nvtx(model: Model) -> Window | None:
-    return _window("nvtx", span(model.nvtx.filter(~pl.col("is_library"))))
+    own = model.annotations.where(~pl.col("is_library"))
+    return _window("nvtx", (int(own.start.min()), int(own.end.max())) if len(own) else None)
 
 
 def _nvtx_or_capture(model: Model) -> Window | None:
@@ -97,9 +97,9 @@ def _nanoseconds(text: str) -> int | None:
 def _ranges(model: Model, name: str) -> tuple[Window, ...]:
     texts = model.names.texts
     same = (texts == name).arg_true().cast(pl.Int32)
-    named = model.nvtx.filter(pl.col("range").is_in(same.implode()))
+    named = model.annotations.where(pl.col("range").is_in(same.implode())).frame
     if named.is_empty() and any(sign in name for sign in GLOB):
-        named = model.nvtx.filter(pl.col("range").is_in(_matching(model, name).implode()))
+        named = model.annotations.where(pl.col("range").is_in(_matching(model, name).implode())).frame
     if named.is_empty():
         raise WindowError(f"window nvtx:{name}: no such NVTX range; {_known_ranges(model, name)}")
     rows = named.filter(pl.col("end") > pl.col("start"))
@@ -111,7 +111,7 @@ def _ranges(model: Model, name: str) -> tuple[Window, ...]:
 
 def _matching(model: Model, pattern: str) -> pl.Series:
     """Return the rows of the names of ranges that a pattern matches: `step *`, with `?` for one letter."""
-    distinct = model.nvtx["range"].unique()
+    distinct = model.annotations.kinds["range"].unique()
     matches = re.compile(fnmatch.translate(pattern)).match
     return distinct.filter(
         pl.Series([matches(text) is not None for text in model.names.text(distinct)], dtype=pl.Boolean)

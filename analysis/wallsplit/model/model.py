@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.api_calls import TABLE as CALLS
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
@@ -58,7 +59,8 @@ OPTIONAL = {
 class Model:
     """One trace as frames (wallsplit.schema), whole and unclipped; unusable rows are counted and left out.
 
-    API calls are in order of process, GPU operations of process and device, and each of these in file order.
+    API calls and NVTX ranges are in order of process, GPU operations of process and device, each of these in file
+    order.
     """
 
     names: Names
@@ -66,7 +68,8 @@ class Model:
     graph_replays: GraphReplays
     memory_ops: MemoryOps
     api_calls: ApiCalls
-    nvtx: NvtxRanges
+    annotations: Annotations
+    """The NVTX ranges."""
     osrt: OsrtCalls
     mpi: MpiCalls
     correlation: Correlation
@@ -97,6 +100,11 @@ class Model:
     """Raw tables with rows that were not read."""
 
     @property
+    def nvtx(self) -> NvtxRanges:
+        """Return the NVTX ranges as a frame: those of a process together, each process's in file order."""
+        return self.annotations.frame
+
+    @property
     def gpu_operations(self) -> tuple[pl.DataFrame, ...]:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
@@ -116,8 +124,8 @@ class Model:
 
         The trace clock starts with the recording, so 0 is inside even where nothing happened at first.
         """
-        frames = (self.api_calls, *self.gpu_operations, self.nvtx, self.osrt, self.profiler_overhead)
-        rows = span(*frames)
+        frames = (self.api_calls, *self.gpu_operations, self.osrt, self.profiler_overhead)
+        rows = span(*frames, pl.DataFrame({"start": self.annotations.start, "end": self.annotations.end}))
         duration = self.capture.duration_ns
         if rows is None:
             return None if duration is None else (0, duration)
@@ -141,7 +149,7 @@ def load(trace: Trace) -> Model:
 def _model(raw: RawRows) -> Model:
     trace = raw.trace
     names = NameTable.of(trace)
-    nvtx_rows = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
+    annotations = nvtx(raw, names)  # first: the largest table, whose memory the others then use again
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     mpi_rows = mpi(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
@@ -151,7 +159,7 @@ def _model(raw: RawRows) -> Model:
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
     samples = cpu_samples(raw, names)
-    pids = _distinct("pid", *gpu_rows, api_rows, nvtx_rows, osrt_rows)
+    pids = _distinct("pid", *gpu_rows, api_rows, annotations.kinds, osrt_rows)
     physical = physical_gpus(trace)
     used = _devices(*gpu_rows)
     return Model(
@@ -160,7 +168,7 @@ def _model(raw: RawRows) -> Model:
         graph_replays=replay_rows,
         memory_ops=memory_rows,
         api_calls=api_rows,
-        nvtx=nvtx_rows,
+        annotations=annotations,
         osrt=osrt_rows,
         mpi=mpi_rows,
         correlation=Correlation.of(api_rows, gpu_rows),
@@ -184,7 +192,7 @@ def _model(raw: RawRows) -> Model:
     )
 
 
-def load_nvtx(trace: Trace) -> tuple[NvtxRanges, Names]:
+def load_nvtx(trace: Trace) -> tuple[Annotations, Names]:
     """Return the NVTX ranges of a trace alone, and the names they refer to.
 
     Raises:

@@ -2,9 +2,11 @@
 
 import polars as pl
 
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import UNNAMED, NameTable
 from wallsplit.model.rows import RawRows, pid
-from wallsplit.schema import NVTX_RANGES, NVTX_STYLES, NvtxRanges, NvtxStyle, conform
+from wallsplit.schema import NVTX_STYLES, NvtxStyle
+from wallsplit.trace.kinds import Kinds
 
 TABLE = "NVTX_EVENTS"
 PUSH_POP = (59, 70)
@@ -22,8 +24,8 @@ LIBRARY_DOMAINS = frozenset(
 _LIBRARIES = frozenset(domain.lower() for domain in LIBRARY_DOMAINS)
 
 
-def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
-    """Return the finished ranges of a trace (schema.NVTX_RANGES), in file order; marks and categories are no ranges."""
+def nvtx(raw: RawRows, names: NameTable) -> Annotations:
+    """Return the finished ranges of a trace; marks and categories are no ranges."""
     keys = ["eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"]
     every = raw.trace.kinds(TABLE, ["start", "end"], keys)
     domains = _domains(every.kinds, names)
@@ -42,7 +44,7 @@ def nvtx(raw: RawRows, names: NameTable) -> NvtxRanges:
         _is_library(kinds, domains).alias("is_library"),
         (pl.col("domainId") == 0).alias("is_default_domain"),
     )
-    return NvtxRanges(conform(rows.with_kinds(of_kinds), NVTX_RANGES, "nvtx"))
+    return Annotations.of(Kinds(rows.rows, of_kinds, rows.kind))
 
 
 def _domains(every: pl.DataFrame, names: NameTable) -> pl.DataFrame:

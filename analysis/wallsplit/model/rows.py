@@ -51,18 +51,24 @@ class RawRows:
 
     def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows with an end that is not before their start, and possible times; the others are counted."""
-        return self.usable_kinds(table, Kinds(rows, pl.DataFrame(), None)).rows
+        is_usable = self._is_usable(table, rows)
+        return rows if is_usable.all() else rows.filter(is_usable)
 
     def usable_kinds(self, table: str, rows: Kinds) -> Kinds:
         """Return what `usable` does, of kinds of rows."""
-        is_usable = rows.rows.select(_usable(self.earliest, self.latest)).to_series()
+        return rows.where(self._is_usable(table, rows.rows))
+
+    def _is_usable(self, table: str, rows: pl.DataFrame) -> pl.Series:
+        """Return which rows are usable, the others being counted."""
+        usable = _usable(self.earliest, self.latest)
+        is_usable = rows.select(usable.alias("usable")).to_series()
         lost = len(is_usable) - int(is_usable.sum())
         if lost:
             self.unusable[table] = self.unusable.get(table, 0) + lost
-            rows = rows.where(is_usable)
-        if rows.rows.height:
-            self._spans[table] = rows.rows.select(pl.col("start").min(), pl.col("end").max()).row(0)
-        return rows
+        if lost < rows.height:
+            kept = rows.lazy().filter(is_usable) if lost else rows.lazy()
+            self._spans[table] = kept.select(pl.col("start").min(), pl.col("end").max()).collect().row(0)
+        return is_usable
 
     def sizes(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows with `bytes` null where no memory has so many; such rows are counted."""

@@ -1,9 +1,14 @@
 """A table as kinds of rows: what differs from row to row, and what is of a few kinds only, once per kind."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
+
+from wallsplit.ranks import ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,25 +19,30 @@ class Kinds:
     """The columns that differ from row to row."""
     kinds: pl.DataFrame
     """The other columns, a row per kind."""
-    kind: pl.Series | None
-    """The kind of each row, as UInt32; None: each row is a kind of its own."""
+    kind: pl.Series
+    """The kind of each row, as UInt32."""
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, keys: pl.DataFrame) -> "Kinds":
+        """Return rows, and what each of them is, as kinds in the order of their first rows."""
+        kind, first = _numbered(keys)
+        in_turn = np.argsort(first)
+        place = np.empty(len(first), np.uint32)
+        place[in_turn] = np.arange(len(first), dtype=np.uint32)
+        return cls(rows, keys[first[in_turn]], pl.Series("kind", place[kind]))
 
     def of_rows(self, of_kinds: pl.Series) -> pl.Series:
         """Return for each row what its kind is given as."""
-        return of_kinds if self.kind is None else of_kinds.gather(self.kind)
+        return of_kinds.gather(self.kind)
 
     def where(self, rows: pl.Series) -> "Kinds":
         """Return the rows for which a mask holds."""
         if rows.all():
             return self
-        if self.kind is None:
-            return Kinds(self.rows.filter(rows), self.kinds.filter(rows) if self.kinds.width else self.kinds, None)
         return Kinds(self.rows.filter(rows), self.kinds, self.kind.filter(rows))
 
     def in_use(self) -> "Kinds":
         """Return the same rows without the kinds that none of them is of."""
-        if self.kind is None:
-            return self
         occurs = np.zeros(self.kinds.height, np.bool_)
         occurs[self.kind.to_numpy()] = True
         if occurs.all():
@@ -43,3 +53,28 @@ class Kinds:
     def with_kinds(self, kinds: pl.DataFrame) -> pl.DataFrame:
         """Return the columns of the rows, and some columns of the kinds, row by row."""
         return self.rows.hstack([self.of_rows(column) for column in kinds.get_columns()])
+
+
+def _numbered(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of each row's kind, and the first row of each kind. A column that says nothing new is free."""
+    kind, first = np.zeros(keys.height, np.int64), np.zeros(min(1, keys.height), np.int64)
+    for values in _numbers(keys):
+        if (values[first][kind] == values).all():
+            continue
+        distinct, place = ranked(values)
+        place += kind * len(distinct)
+        numbers, kind = ranked(place)
+        first = np.empty(len(numbers), np.int64)
+        first[kind[::-1]] = np.arange(len(kind))[::-1]  # of equal kinds the last one stays: the first row
+    return kind, first
+
+
+def _numbers(keys: pl.DataFrame) -> Iterator[npt.NDArray[np.integer[Any]]]:
+    """Give the columns as numbers, equal ones for equal values; what is null beside them."""
+    for column in keys.get_columns():
+        if column.null_count() == len(column):
+            continue
+        if column.null_count():
+            yield column.is_null().to_numpy().astype(np.uint8)
+        number = column.cast(pl.UInt8) if column.dtype == pl.Boolean() else column.to_physical()
+        yield number.fill_null(0).to_numpy()

@@ -105,7 +105,7 @@ class Trace:
             found = self.source.read_kinds(name, *([there[column].name for column in some] for some in (here, known)))
         if name is None or found is None:
             every = self.scan(table, [*columns, *keys]).collect()
-            return Kinds(every.select(columns), every.select(keys), None)
+            return Kinds.of(every.select(columns), every.select(keys))
         self._scanned.update(raw.names)
 
         def typed(frame: pl.DataFrame, stored: Sequence[str], wanted: Sequence[str]) -> pl.DataFrame:

@@ -7,15 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, HOST
-from wallsplit.intervals import Times
+from wallsplit.intervals import Times, outer_first
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host_parts import NAMES, codes
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.pieces import Pieces
-from wallsplit.ledger.timeline import booked
+from wallsplit.ledger.timeline import booked, summed
 from wallsplit.model import Model
+from wallsplit.model.annotations import Annotations
+from wallsplit.ranks import ranked
 from wallsplit.why.steps import Steps
-from wallsplit.why.steps.ranges import OwnRanges, own_ranges
+from wallsplit.why.steps.ranges import on_threads, own_ranges
 
 STRETCHES = 300
 """As many as an eye can tell apart on a page."""
@@ -67,35 +69,36 @@ def course(model: Model, activity: Activity, cut: Pieces, window: Window, found:
 
 
 def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[Beside, ...]]:
-    ranges = own_ranges(model, activity.pid).on(activity.driving)
-    ranges = ranges.of(np.flatnonzero((ranges.end > window.start_ns) & (ranges.start < window.end_ns)))
+    ranges = on_threads(own_ranges(model, activity.pid), activity.driving)
+    inside = (ranges.end > window.start_ns) & (ranges.start < window.end_ns)
+    ranges = ranges if inside.all() else ranges.at(np.flatnonzero(inside))
     if not len(ranges):
         return
-    ranges = ranges.on(_busiest(ranges))
-    ranges = ranges.of(np.lexsort((-ranges.end, ranges.start)))
+    ranges = on_threads(ranges, _busiest(ranges))
+    ranges = ranges.at(outer_first(ranges.start, ranges.end))
     given = around = 0
     while given < LANES and len(ranges):
         latest = np.maximum.accumulate(ranges.end)
         outer = np.append(True, ranges.start[1:] >= latest[:-1])
-        shown = ranges.of(np.flatnonzero(outer))
+        shown = ranges.at(np.flatnonzero(outer))
         start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
-        ranges = ranges.of(np.flatnonzero(~outer))
+        ranges = ranges.at(np.flatnonzero(~outer))
         is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
         if is_whole and len(ranges) and around < MOST_AROUND:
             around += 1
             continue
         given += 1
+        texts = shown.text
         yield tuple(
-            Beside(model.names[int(shown.text[first])], count, a, b)
-            for first, count, a, b in _together(start, end, window)
+            Beside(model.names[int(texts[first])], count, a, b) for first, count, a, b in _together(start, end, window)
         )
 
 
-def _busiest(ranges: OwnRanges) -> npt.NDArray[np.int64]:
+def _busiest(ranges: Annotations) -> npt.NDArray[np.int64]:
     """Return the thread that is longest in ranges."""
-    threads, of = np.unique(ranges.thread, return_inverse=True)
-    inside = np.bincount(of, weights=(ranges.end - ranges.start).astype(float))
-    return threads[[int(np.argmax(inside))]]
+    threads, of_kinds = ranked(ranges.kinds["thread"].to_numpy())
+    inside = summed(ranges.kind, ranges.end - ranges.start, len(of_kinds))
+    return threads[[int(np.argmax(np.bincount(of_kinds, weights=inside)))]]
 
 
 def _steps(found: Steps, window: Window) -> Iterator[tuple[Beside, ...]]:

@@ -10,12 +10,13 @@ from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
 from wallsplit.intervals import Intervals
 from wallsplit.ledger.activity import Activity
-from wallsplit.ledger.host import of_driving_threads
+from wallsplit.ledger.host import on_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.pieces import POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Model, Names
+from wallsplit.model.annotations import Annotations
 from wallsplit.schema import IdleCauses, NvtxRanges
 from wallsplit.why.idle import combinations, idle_ns
 from wallsplit.why.neighbours import Neighbours, neighbours
@@ -120,7 +121,7 @@ def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap,
     starts, ends = pieces.gaps
     longest = np.lexsort((starts, starts - ends))[:LONGEST]
     chosen = Intervals(starts[longest], ends[longest])
-    ranges = _ranges(model.nvtx, activity, chosen)
+    ranges = _ranges(model.annotations, activity, chosen)
     around = neighbours(activity.rows, model.names, chosen)
     return tuple(
         _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
@@ -144,13 +145,12 @@ def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours)
     )
 
 
-def _ranges(ranges: NvtxRanges, activity: Activity, chosen: Intervals) -> pl.DataFrame:
+def _ranges(ranges: Annotations, activity: Activity, chosen: Intervals) -> NvtxRanges:
     """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
     starts, ends = np.append(np.sort(chosen.starts), np.iinfo(np.int64).max), np.sort(chosen.ends)
-    first = np.searchsorted(ends, ranges["start"].to_numpy(), "right")  # of the gaps that end after the range begins
-    overlap = np.flatnonzero(starts[first] < ranges["end"].to_numpy())
-    own = of_driving_threads(ranges[overlap].lazy(), activity)
-    return own.filter(~pl.col("is_library")).collect()
+    own = ranges.where(*on_driving_threads(activity), ~pl.col("is_library"))
+    first = np.searchsorted(ends, own.start, "right")  # of the gaps that end after the range begins
+    return own.at(np.flatnonzero(starts[first] < own.end)).frame
 
 
 def _range(ranges: pl.DataFrame, names: Names, start: int, end: int) -> str | None:

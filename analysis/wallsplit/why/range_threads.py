@@ -32,9 +32,9 @@ def range_threads(model: Model, window: Window | None) -> pl.DataFrame:
     if threads.filter(pl.col("thread") > 1).is_empty():
         return pl.DataFrame(schema=RANGE_THREADS)
     launched = _launched(model)
-    ranges = model.nvtx.filter(~pl.col("is_library") & (pl.col("thread") >= 0))
+    ranges = model.annotations.where(~pl.col("is_library"), pl.col("thread") >= 0)
     found = [
-        _of_process(overlapping(ranges.filter(pl.col("pid") == pid), window), own)
+        _of_process(overlapping(ranges.where(pl.col("pid") == pid).frame, window), own)
         for (pid,), own in launched.partition_by("pid", as_dict=True).items()
         if own["thread"].n_unique() > 1
     ]

@@ -61,7 +61,7 @@ def _reconstructed(model: Model) -> Iterator[Note]:
 def _no_cuda(model: Model, *, asked_for_cpu: bool) -> Iterator[Note]:
     if model.cuda_span is not None:
         return
-    counts = ((model.nvtx.height, "NVTX range"), (model.osrt.height, "OS runtime call"))
+    counts = ((len(model.annotations), "NVTX range"), (model.osrt.height, "OS runtime call"))
     parts = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in counts]
     if asked_for_cpu:
         asked = "This ran on the CPU, as it was asked to: GPU and CUDA accounts are not measured, which is not the same"

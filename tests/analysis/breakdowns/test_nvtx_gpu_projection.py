@@ -13,8 +13,9 @@ from builders import TraceBuilder, global_id
 from wallsplit.breakdowns import nvtx_gpu_projection
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.correlation import Correlation
-from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels, NvtxRanges
+from wallsplit.schema import NVTX_STYLES, ApiCalls, Kernels
 
 FIGURES = ("count", "gpu_op_count", "projected_total_ns", "range_total_ns", "level_avg", "child_avg")
 Figures = dict[str, tuple[float, ...]]
@@ -172,7 +173,7 @@ def test_the_order_of_rows_changes_nothing(
         model,
         api_calls=ApiCalls(calls),
         kernels=Kernels(kernels),
-        nvtx=NvtxRanges(model.nvtx[order[2]]),
+        annotations=Annotations.of_frame(model.nvtx[order[2]]),
         correlation=Correlation.of(calls, (kernels, model.graph_replays, model.memory_ops)),
     )
     assert projection(other) == projection(model)

@@ -94,7 +94,7 @@ def _times_seen(thread: Times) -> dict[int, int]:
 def own_ranges(model: Model, threads: frozenset[int]) -> pl.DataFrame:
     """Return the ranges of the default domain on these threads."""
     wanted = pl.Series(sorted(threads), dtype=pl.Int64)
-    return model.nvtx.filter(pl.col("is_default_domain"), pl.col("thread").is_in(wanted.implode()))
+    return model.annotations.where(pl.col("is_default_domain"), pl.col("thread").is_in(wanted.implode())).frame
 
 
 def accounts_at(activity: Activity, times: Times) -> npt.NDArray[np.uint8]:

@@ -14,7 +14,7 @@ from wallsplit.why.steps.cycle.layers import NO_MARKS
 from wallsplit.why.steps.cycle.loops import loops
 from wallsplit.why.steps.cycle.search import Turns
 from wallsplit.why.steps.named import NamedSteps, named_steps
-from wallsplit.why.steps.ranges import layer_marks, own_ranges
+from wallsplit.why.steps.ranges import layer_marks, on_threads, own_ranges
 from wallsplit.why.steps.sequence import launch_sequence, range_sequence
 from wallsplit.why.steps.units import Ints, Units
 
@@ -50,7 +50,7 @@ def find(
 ) -> FoundSteps:
     """Return the steps of an activity in a window, clipped to it; `hide_ranges`: as if the trace had no NVTX ranges."""
     ranges = own_ranges(model, activity.pid)
-    driving = ranges.on(activity.driving)
+    driving = on_threads(ranges, activity.driving)
     if not hide_ranges:
         named = named_steps(driving, model.names, rules)
         if named:

@@ -8,10 +8,11 @@ import numpy as np
 
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import PhaseRule, phase_of, words
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import Names
 from wallsplit.ranks import in_order, ranked
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
-from wallsplit.why.steps.ranges import LAYER, OwnRanges, shapes
+from wallsplit.why.steps.ranges import LAYER, shapes
 from wallsplit.why.steps.units import Ints
 
 STEP = re.compile(r"\b(?:steps?|iter(?:ation)?s?|minibatch|mini batch|batch|profiler step|replay|token)\b")
@@ -39,7 +40,7 @@ class NamedSteps:
         return bool((self.end[:-1] <= self.start[1:]).all())
 
 
-def named_steps(ranges: OwnRanges, names: Names, rules: tuple[PhaseRule, ...]) -> tuple[NamedSteps, ...]:
+def named_steps(ranges: Annotations, names: Names, rules: tuple[PhaseRule, ...]) -> tuple[NamedSteps, ...]:
     """Return the steps that ranges name, by kind: that which takes most time first; nothing where no range does."""
     shape, texts = shapes(ranges, names)
     groups = [group for group in _groups(ranges, shape, texts, _is_step) if group.is_disjoint]
@@ -84,25 +85,26 @@ def _merged(one: NamedSteps, other: NamedSteps) -> NamedSteps:
 
 
 def _groups(
-    ranges: OwnRanges, shape: Ints, texts: Sequence[str], is_wanted: Callable[[str], bool]
+    ranges: Annotations, shape: Ints, texts: Sequence[str], is_wanted: Callable[[str], bool]
 ) -> Iterator[NamedSteps]:
     """Yield the wanted ranges by thread and words, at least MIN_STEPS in a group, in the order of first occurrence."""
     numbers: dict[str, int] = {}
     labels = [numbers.setdefault(words(text), len(numbers)) if is_wanted(text) else -1 for text in texts]
     label = np.array([*labels, -1], np.int64)[shape]  # by row of names; the last for those of no range
-    wanted = ranges.of(np.flatnonzero((label >= 0)[ranges.text]))
-    key, group = ranked(ranked(wanted.thread)[1] * len(numbers) + label[wanted.text])
+    of_kinds = label[ranges.kinds["text"].to_numpy()]
+    wanted = ranges.of_kinds(of_kinds >= 0)
+    key, group = ranked(ranked(wanted.thread)[1] * len(numbers) + wanted.each(of_kinds))
     rows = np.split(in_order(group, len(key)), np.cumsum(np.bincount(group, minlength=len(key)))[:-1])
     text = list(numbers)
     for i in sorted(range(len(key)), key=lambda i: int(rows[i][0])):
         if len(rows[i]) >= MIN_STEPS:
-            mine = wanted.of(rows[i])
-            mine = mine.of(np.lexsort((mine.end, mine.start)))
+            mine = wanted.at(rows[i])
+            mine = mine.at(np.lexsort((mine.end, mine.start)))
             yield NamedSteps(text[int(key[i]) % len(numbers)], int(mine.thread[0]), mine.start, mine.end)
 
 
 def _phases_in_turns(
-    ranges: OwnRanges, shape: Ints, texts: Sequence[str], rules: tuple[PhaseRule, ...]
+    ranges: Annotations, shape: Ints, texts: Sequence[str], rules: tuple[PhaseRule, ...]
 ) -> NamedSteps | None:
     """Return the steps that nobody named but whose phases are: on one thread, equally often, in strict turns.
 

@@ -14,10 +14,11 @@ from wallsplit.intervals import Times
 from wallsplit.ledger.phases import words
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import Names
 from wallsplit.ranks import ranked
 from wallsplit.schema import MEMORY_OPERATIONS
-from wallsplit.why.steps.ranges import OwnRanges, shapes
+from wallsplit.why.steps.ranges import shapes
 from wallsplit.why.steps.units import COPY, GRAPH, HOST_COPY, KERNEL, SYNC, Ints, Units
 
 _KERNEL, _REPLAY, _COPY = range(3)
@@ -53,10 +54,10 @@ def launch_sequence(model: Model, rows: Rows) -> Units:
     return _in_host_order(units, _waits(rows.calls, model.names, token.max(initial=-1) + 1))
 
 
-def range_sequence(ranges: OwnRanges, names: Names) -> Units:
+def range_sequence(ranges: Annotations, names: Names) -> Units:
     """Return the ranges of the thread with most of them as units: the launch sequence of a run without a GPU."""
     threads, of_range = ranked(ranges.thread)
-    mine = ranges.of(np.flatnonzero(of_range == np.argmax(np.bincount(of_range, minlength=len(threads)))))
+    mine = ranges.at(np.flatnonzero(of_range == np.argmax(np.bincount(of_range, minlength=len(threads)))))
     shape, texts = shapes(mine, names)
     token = pl.Series([words(text) for text in texts]).rank("dense").to_numpy().astype(np.int64)[shape[mine.text]] - 1
     by_text = names.places.to_numpy()[mine.text]

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -13,21 +12,25 @@ from hypothesis import strategies as st
 
 from growth import is_linear
 from wallsplit.ledger.phases import PHASES, PhaseRule
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import Names
+from wallsplit.schema import NVTX_RANGES
 from wallsplit.why.steps import named
 from wallsplit.why.steps.named import NamedSteps, named_steps
-from wallsplit.why.steps.ranges import OwnRanges, layer_marks
+from wallsplit.why.steps.ranges import layer_marks
 
 Range = tuple[str, int, int]
 THREAD = 7
 
 
-def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[OwnRanges, Names]:
+def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[Annotations, Names]:
     texts = list(dict.fromkeys(text for text, _, _ in ranges))
-    start, end = (np.array([r[column] for r in ranges], np.int64) for column in (1, 2))
-    row = np.array([texts.index(text) for text, _, _ in ranges], np.int32)
-    thread = np.array(threads or [THREAD] * len(ranges), np.int64)
-    return OwnRanges(start, end, thread, row), Names(pl.Series("name", texts, dtype=pl.String))
+    rows = [
+        (start, end, 1, thread, "PushPop", texts.index(text), texts.index(text), False, True)
+        for (text, start, end), thread in zip(ranges, threads or [THREAD] * len(ranges), strict=True)
+    ]
+    frame = pl.DataFrame(rows, NVTX_RANGES, orient="row")
+    return Annotations.of_frame(frame), Names(pl.Series("name", texts, dtype=pl.String))
 
 
 def found(
