@@ -4,7 +4,7 @@ Columns hold rows of names, threads, correlation numbers: millions of rows, few 
 for that, and sorts them indirectly where places are asked for.
 """
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ _RADIX = 1 << 16
 """Integers below it are sorted by digits, in linear time."""
 
 
-def ranked(numbers: npt.NDArray[Number]) -> tuple[npt.NDArray[Number], npt.NDArray[np.int64]]:
-    """Return the distinct numbers, ascending, and the place of each of `numbers` among them."""
+def ranked(numbers: npt.NDArray[Number], *, in_runs: bool = False) -> tuple[npt.NDArray[Number], npt.NDArray[np.int64]]:
+    """Return the distinct numbers, ascending, and the place of each of `numbers` among them.
+
+    `in_runs`: they mostly ascend, which a merge sort makes use of.
+    """
     table = _table(numbers)
     if table is None:
-        values = _distinct_sorted(numbers)
+        values = _distinct_sorted(numbers, "stable" if in_runs else None)
         return values, np.searchsorted(values, numbers)
     least, offset, occurs = table
     return _values(numbers, least, occurs), (np.cumsum(occurs) - 1)[offset]
@@ -59,7 +62,7 @@ def _values(numbers: npt.NDArray[Number], least: int, occurs: npt.NDArray[np.boo
     return values
 
 
-def _distinct_sorted(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    ordered = np.sort(numbers)
+def _distinct_sorted(numbers: npt.NDArray[Number], kind: Literal["stable"] | None = None) -> npt.NDArray[Number]:
+    ordered = np.sort(numbers, kind=kind)
     values: npt.NDArray[Number] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return values

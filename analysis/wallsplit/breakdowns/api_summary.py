@@ -3,8 +3,9 @@
 import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
-from wallsplit.breakdowns.statistics import DURATION, largest_first, overlapping, summarise, with_share
+from wallsplit.breakdowns.statistics import largest_first, overlapping, summarise_names
 from wallsplit.ledger.ledger import Window
+from wallsplit.model.api_classes import api_class
 from wallsplit.model.model import Model
 from wallsplit.schema import API_SUMMARY
 
@@ -12,8 +13,9 @@ from wallsplit.schema import API_SUMMARY
 def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """Return `schema.API_SUMMARY`: plain sums over calls in ns, the class by name (not as the ledger books it)."""
     calls = overlapping(model.api_calls, window)
-    summary = with_share(summarise(calls, ["name", "api_class"], DURATION, "ns"))
-    named = summary.with_columns(model.names.text(summary["name"]), pl.col("api_class").cast(pl.String).alias("class"))
+    summary = summarise_names(calls, model.names)
+    texts = model.names.text(summary["name"])
+    named = summary.with_columns(texts, pl.Series("class", [api_class(text) for text in texts], dtype=pl.String))
     return largest_first(named, "total_ns", "name")
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from wallsplit import native
 from wallsplit.errors import TraceError
 from wallsplit.ledger.ledger import Window
+from wallsplit.model.names import Names
 
 MOST = 1 << 63
 DURATION = pl.col("end") - pl.col("start")
@@ -77,6 +78,17 @@ def summarise_groups(
     columns = dict(zip((*names, f"{p}stddev_{unit}"), found, strict=True))
     every = pl.DataFrame({"group": np.arange(size, dtype=np.uint32), **columns})
     return every.filter(pl.col("count") > 0)
+
+
+def summarise_names(rows: pl.DataFrame, names: Names) -> pl.DataFrame:
+    """Return count, share and statistics of the lengths of rows, in ns, by `name`, a row of `names`.
+
+    Raises:
+        TraceError: the values add up to more than 64 bits hold, as those of no real trace do.
+    """
+    length = (rows["end"] - rows["start"]).to_numpy()
+    summary = summarise_groups(rows["name"].to_numpy().astype(np.uint32), length, len(names.texts), "", "ns")
+    return with_share(summary.rename({"group": "name"}))
 
 
 def check_sum(values: pl.Series, unit: str) -> None:

@@ -96,7 +96,7 @@ def _numbers(process: npt.NDArray[np.int32], ids: npt.NDArray[np.int64]) -> Numb
         of_process *= span
         of_process += ids
         of_process -= least
-        return ranked(of_process)[1].astype(np.int32)
+        return ranked(of_process, in_runs=True)[1].astype(np.int32)
     order = np.lexsort((ids, process))
     ids, process = ids[order], process[order]
     is_new = np.append(True, (ids[1:] != ids[:-1]) | (process[1:] != process[:-1]))

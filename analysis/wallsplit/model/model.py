@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
 from wallsplit.model.annotations import Annotations
@@ -27,6 +28,7 @@ from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
 from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
+from wallsplit.ranks import in_order, ranked
 from wallsplit.schema import (
     ApiCalls,
     CpuPageFaults,
@@ -211,7 +213,11 @@ def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
 
 def _by_process(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return the rows of each process, and device, together: a slice of a frame takes no memory of its own."""
-    return frame if all(frame[key].n_unique() < 2 for key in keys) else frame.sort(keys, maintain_order=True)
+    place, size = np.zeros(frame.height, np.int64), 1
+    for key in keys:
+        distinct, places = ranked(frame[key].to_numpy())
+        place, size = place * len(distinct) + places, size * len(distinct)
+    return frame if (place[1:] >= place[:-1]).all() else frame[in_order(place, size)]
 
 
 def _devices(*frames: pl.DataFrame) -> list[tuple[int, int]]:

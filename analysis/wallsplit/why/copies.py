@@ -48,18 +48,14 @@ class SmallReads:
     """In the idle gaps that begin where such a copy ends: only that is lost."""
 
 
-def copies(rows: Rows, window: Window) -> tuple[Copies, ...]:
-    """Return the copies that begin in the window, by kind and host memory."""
-    by = (
-        with_calls(rows, window)
-        .group_by("operation", "is_pageable")
-        .agg(
-            pl.len().alias("count"),
-            pl.col("bytes").sum(),
-            pl.col("is_blocking").sum(),
-            (pl.col("call_end") - pl.col("call_start")).sum(),
-            (pl.col("end") - pl.col("start")).sum().alias("gpu_ns"),
-        )
+def copies(called: pl.DataFrame) -> tuple[Copies, ...]:
+    """Return copies, given as `with_calls` returns them, by kind and host memory."""
+    by = called.group_by("operation", "is_pageable").agg(
+        pl.len().alias("count"),
+        pl.col("bytes").sum(),
+        pl.col("is_blocking").sum(),
+        (pl.col("call_end") - pl.col("call_start")).sum(),
+        (pl.col("end") - pl.col("start")).sum().alias("gpu_ns"),
     )
     memory = {True: "pageable", False: "other", None: None}
     found = [
@@ -69,15 +65,18 @@ def copies(rows: Rows, window: Window) -> tuple[Copies, ...]:
     return tuple(sorted(found, key=lambda x: str((x.operation, x.memory))))
 
 
-def small_reads(rows: Rows, window: Window, busy: Intervals, is_wait: pl.Expr) -> SmallReads:
-    """Return the small reads that begin in the window. `busy`: when the device works; `is_wait`: of API calls."""
+def small_reads(called: pl.DataFrame, calls: pl.DataFrame, busy: Intervals, is_wait: pl.Expr) -> SmallReads:
+    """Return the small reads among copies, given as `with_calls` returns them for the process's `calls`.
+
+    `busy`: when the device works; `is_wait`: of API calls.
+    """
     is_small = (pl.col("operation") == MEMORY_OPERATIONS[DEVICE_TO_HOST]) & (
         pl.col("bytes").fill_null(0) <= SMALL_BYTES
     )
-    reads = with_calls(rows, window).filter(is_small & pl.col("call").is_not_null())
+    reads = called.filter(is_small & pl.col("call").is_not_null())
     blocking = reads.filter("is_blocking").with_columns(host_ns=pl.col("call_end") - pl.col("call_start"))
     others = reads.filter(~pl.col("is_blocking"))
-    next_wait = _lengths_of_next_wait(rows.calls, others["call"].to_numpy(), is_wait)
+    next_wait = _lengths_of_next_wait(calls, others["call"].to_numpy(), is_wait)
     waiting = others.with_columns(host_ns=pl.col("call_end") - pl.col("call_start") + next_wait).drop_nulls("host_ns")
     found = pl.concat([blocking, waiting])
     return SmallReads(found.height, int(found["host_ns"].sum()), _idle_from(busy, found["end"].to_numpy()))

@@ -76,7 +76,9 @@ def _operations(model: Model) -> pl.DataFrame:
 def _late(waits: pl.DataFrame, operations: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     """Return pid, device and `late_ns` of each wait: how long after it the last operation it waits for ends."""
     found = [pl.DataFrame(schema={"pid": pl.Int32, "device": pl.Int32, "late_ns": pl.Int64})]
-    queues = operations.partition_by(by, as_dict=True)
+    if waits.is_empty():
+        return found[0]
+    queues = operations.select(*by, "end", "returned").partition_by(by, as_dict=True, include_key=False)
     for key, own in waits.partition_by(by, as_dict=True).items():
         if key in queues:
             late = _last_end(queues[key], own["start"].to_numpy()) - own["end"].to_numpy()

@@ -8,7 +8,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals
+from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import on_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
@@ -119,7 +119,7 @@ def _by_account(ns: npt.NDArray[np.int64]) -> dict[str, int]:
 
 def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap, ...]:
     starts, ends = pieces.gaps
-    longest = np.lexsort((starts, starts - ends))[:LONGEST]
+    longest = _longest_first(starts, ends)[:LONGEST]
     chosen = Intervals(starts[longest], ends[longest])
     ranges = _ranges(model.annotations, activity, chosen)
     around = neighbours(activity.rows, model.names, chosen)
@@ -127,6 +127,14 @@ def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap,
         _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
         for start, end, beside in zip(*chosen, around, strict=True)
     )
+
+
+def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
+    """Return the LONGEST gaps and as long ones, the longest first, of equally long ones the first: no others' order."""
+    length = ends - starts
+    nth = len(length) - LONGEST
+    rows = np.flatnonzero(length >= np.partition(length, nth)[nth]) if nth > 0 else np.arange(len(length))
+    return rows[np.lexsort((starts[rows], -length[rows]))]
 
 
 def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours) -> IdleGap:

@@ -17,7 +17,7 @@ from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Names
 from wallsplit.schema import SYNC
-from wallsplit.why.copies import Copies, SmallReads, copies, small_reads
+from wallsplit.why.copies import Copies, SmallReads, copies, small_reads, with_calls
 
 PhaseAt = Callable[[Times], pl.Series]
 """Times to the phase of the host at each of them: a String series, null where there is none."""
@@ -71,10 +71,11 @@ def sync(activity: Activity, window: Window, names: Names, phase_at: PhaseAt, el
     if rows is None:
         return None
     waits = overlapping(rows.calls.filter(pl.col("is_driving") & is_wait(names)), window)
+    called = with_calls(rows, window)
     return Sync(
         calls=_by_name_and_phase(waits, window, names, phase_at, activity.busy, elsewhere),
-        copies=copies(rows, window),
-        small_reads=small_reads(rows, window, activity.busy, is_wait(names)),
+        copies=copies(called),
+        small_reads=small_reads(called, rows.calls, activity.busy, is_wait(names)),
     )
 
 

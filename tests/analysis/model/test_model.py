@@ -70,8 +70,8 @@ def test_nvtx_marks_and_domain_rows_are_no_ranges_and_no_damage(build: TraceBuil
     build.range("Send", 2, 3, domain=3).range("Send", 2, 3, domain=4).range("Send", 2, 3, domain=3, pid=2)
     model = build.range("b", 1, 4, event_type=60).model()
     names = model.names.text(model.nvtx["range"]).to_list()
-    assert names == ["a", "MPI:Send", "Send", "Send", "b"]
-    assert model.nvtx["style"].to_list() == ["PushPop"] * 4 + ["StartEnd"]
+    assert names == ["a", "MPI:Send", "Send", "b", "Send"]  # by process
+    assert model.nvtx["style"].to_list() == ["PushPop"] * 3 + ["StartEnd", "PushPop"]
     assert model.nvtx["is_library"].to_list() == [False, True, False, False, False]
     assert model.unusable_rows == {}
 
