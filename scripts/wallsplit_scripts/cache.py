@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-import platformdirs
-
 from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
 from wallsplit.run.manifest import sha256
@@ -24,6 +22,8 @@ SEAL = ".sha256"  # the suffix of the file that holds an export's own digest
 
 def cache_folder() -> Path:
     """Return where this user's exports go, by the platform's convention."""
+    import platformdirs
+
     return platformdirs.user_cache_path("wallsplit", appauthor=False) / "exports"
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import errno
+import gc
 import os
 import signal
 import sys
@@ -32,6 +33,8 @@ COMMANDS = (
     ("doctor", "wallsplit_scripts.doctor:doctor", "Tell what is installed here, and what each lack costs."),
 )
 INTERRUPTED = 130
+_SELDOM = 50_000
+"""Objects made between two looks for cycles: there are few, and importing alone makes 700 a millisecond."""
 _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 HELP_OPTIONS = ["-h", "--help"]  # of every command, alone or in the group: Click keeps those of its first call
 
@@ -126,7 +129,8 @@ def analyze_main() -> NoReturn:
 
 
 def _prepare() -> None:
-    """Have signals that end a process end it in order, and closed streams lead nowhere."""
+    """Have signals that end a process end it in order, and closed streams lead nowhere; collect garbage seldom."""
+    gc.set_threshold(_SELDOM)
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _terminated)

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import IO
 
-import psutil
-
 from wallsplit_scripts import guard
 
 GRACE_S = 30.0  # between SIGTERM and SIGKILL; nsys finishes its report in it
@@ -186,6 +184,8 @@ def _end_leftovers(process: subprocess.Popen[bytes], before: set[int]) -> tuple[
         if process.poll() is None:
             process.kill()
         return ()
+    import psutil  # takes longer to import than a small trace to read, and few commands get here
+
     names: dict[int, str] = {}
     patience = time.monotonic() + (LINGER_S if process.poll() is not None else 0.0)
     while alive := [pid for pid in descendants(os.getpid()) if pid not in before and not _reaped(pid, process)]:
@@ -213,6 +213,8 @@ def _reaped(pid: int, process: subprocess.Popen[bytes]) -> bool:
 
 def descendants(root: int) -> list[int]:
     """Return the process ids of all living descendants of the process."""
+    import psutil
+
     with suppress(psutil.NoSuchProcess):
         return [process.pid for process in psutil.Process(root).children(recursive=True)]
     return []

@@ -102,7 +102,7 @@ class Renaming:
         body = _OPERATION.sub(r"\1", name)
         count = _COUNT.search(body)
         body = body[: count.start()] if count else body
-        layer = LAYER.search(body)
+        layer = re.search(LAYER, body)
         others = _NUMBERS.findall(body[: layer.start()] + body[layer.end() :] if layer else body)
         digest = self._digest(_NUMBERS.sub("0", body)).translate(_LETTERS)
         parts = [*_telling(words(name)), *([layer[0].strip()] if layer else []), f"range_{digest}", *others]

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from wallsplit.kernel_names.anatomy import anatomy
 from wallsplit.model.communication import communication_library
@@ -136,7 +136,10 @@ RULES = (
 )
 """The one table; the first rule that matches decides. Communication comes before it (model/communication.py)."""
 
-_RULES = tuple((rule.family, re.compile(rule.pattern, re.IGNORECASE)) for rule in RULES)
+
+@cache
+def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((rule.family, re.compile(rule.pattern, re.IGNORECASE)) for rule in RULES)
 
 
 @lru_cache(maxsize=8_192)
@@ -148,4 +151,4 @@ def family(name: str) -> str:
     path = "/".join(parts.path)
     operations = " ".join(operation.name for operation in parts.operations)
     subject = f"{path} {operations}" if operations else path
-    return next((found for found, pattern in _RULES if pattern.search(subject)), "other")
+    return next((found for found, pattern in _rules() if pattern.search(subject)), "other")

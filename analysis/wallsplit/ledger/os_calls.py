@@ -10,9 +10,9 @@ FILE = "file"
 """All other calls: open, ioctl, close and the like."""
 
 
-def _rule(name: str, alternatives: str) -> tuple[str, re.Pattern[str]]:
+def _rule(name: str, alternatives: str) -> tuple[str, str]:
     """Return the rule of a class: a call belongs to it whose whole name is one of the alternatives."""
-    return name, re.compile(rf"^(?:{alternatives})$")
+    return name, rf"^(?:{alternatives})$"
 
 
 OS_CLASSES = (
@@ -47,4 +47,5 @@ OS_CLASSES = (
 
 def os_class(name: str) -> str:
     """Return the class of an OS runtime call."""
-    return next((kind for kind, pattern in OS_CLASSES if pattern.match(name)), FILE)
+    # Compiled, and kept by `re`, when the first call is asked for: most traces have none.
+    return next((kind for kind, pattern in OS_CLASSES if re.match(pattern, name)), FILE)

@@ -17,7 +17,8 @@ from wallsplit.ledger.pieces import POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Model, Names
 from wallsplit.model.annotations import Annotations
-from wallsplit.schema import IdleCauses, NvtxRanges
+from wallsplit.ranks import ranked
+from wallsplit.schema import IdleCauses
 from wallsplit.why.idle import combinations, idle_ns
 from wallsplit.why.neighbours import Neighbours, neighbours
 
@@ -137,7 +138,7 @@ def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
     return rows[np.lexsort((starts[rows], -length[rows]))]
 
 
-def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours) -> IdleGap:
+def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) -> IdleGap:
     start, end = int(pieces.times[0]), int(pieces.times[-1])
     idle = pieces.idle if pieces.idle.any() else ~pieces.idle  # all of it: another process works
     by_account = _by_account(summed(pieces.account[idle].astype(np.int64), pieces.ns[idle], len(ACCOUNTS)))
@@ -153,19 +154,20 @@ def _gap(names: Names, pieces: Pieces, ranges: pl.DataFrame, beside: Neighbours)
     )
 
 
-def _ranges(ranges: Annotations, activity: Activity, chosen: Intervals) -> NvtxRanges:
+def _ranges(ranges: Annotations, activity: Activity, chosen: Intervals) -> Annotations:
     """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
     starts, ends = np.append(np.sort(chosen.starts), np.iinfo(np.int64).max), np.sort(chosen.ends)
     own = ranges.where(*on_driving_threads(activity), ~pl.col("is_library"))
     first = np.searchsorted(ends, own.start, "right")  # of the gaps that end after the range begins
-    return own.at(np.flatnonzero(starts[first] < own.end)).frame
+    return own.at(np.flatnonzero(starts[first] < own.end))
 
 
-def _range(ranges: pl.DataFrame, names: Names, start: int, end: int) -> str | None:
+def _range(ranges: Annotations, names: Names, start: int, end: int) -> str | None:
     """Return the range that is for longest the one that began last, by name; of equally long ones the first by name."""
-    inside = ranges.filter(pl.col("start") < end, pl.col("end") > start)
-    labels = latest_begun(*(inside[column].to_numpy() for column in ("start", "end", "range", "thread")))
-    ends = np.clip(labels.times, start, end)
-    spans = pl.DataFrame({"range": labels.codes[:-1], "ns": np.diff(ends)}).filter(pl.col("range") != NONE)
-    totals = spans.group_by("range").agg(pl.col("ns").sum()).filter(pl.col("ns") > 0)
-    return min(((-ns, names[row]) for row, ns in totals.iter_rows()), default=(0, None))[1]
+    inside = ranges.at(np.flatnonzero((ranges.start < end) & (ranges.end > start)))
+    label = inside.each(inside.kinds["range"].to_numpy())
+    labels = latest_begun(inside.start, inside.end, label, inside.thread)
+    codes, ends = labels.codes[:-1], np.clip(labels.times, start, end)
+    rows, place = ranked(codes)
+    totals = zip(rows.tolist(), summed(place, ends[1:] - ends[:-1], len(rows)).tolist(), strict=True)
+    return min(((-ns, names[row]) for row, ns in totals if row != NONE and ns > 0), default=(0, None))[1]

@@ -12,7 +12,9 @@ from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import os_class
 from wallsplit.ledger.phases import PHASE_NAMES
 from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
+from wallsplit.ledger.timeline import summed
 from wallsplit.model import Names
+from wallsplit.ranks import ranked
 from wallsplit.schema import IDLE_CAUSES, IdleCauses, conform
 
 DEVICE = "device"
@@ -51,9 +53,10 @@ def combinations(pieces: Pieces, names: Names) -> IdleCauses:
     sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2 * len(names.texts) + 1)
     columns = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere, pieces.call - NONE)
     key = packed([column[idle] for column in columns], sizes)
-    sums = pl.DataFrame({"key": key, "ns": pieces.ns[idle]}).group_by("key").agg(pl.col("ns").sum())
-    places = np.unravel_index(sums["key"].to_numpy(), sizes)
-    rows = [(*_texts(place, names), ns) for *place, ns in zip(*(p.tolist() for p in places), sums["ns"], strict=True)]
+    keys, place = ranked(key)
+    sums = summed(place, pieces.ns[idle], len(keys)).tolist()
+    places = [column.tolist() for column in np.unravel_index(keys, sizes)]
+    rows = [(*_texts(place, names), ns) for *place, ns in zip(*places, sums, strict=True)]
     rows.sort(key=lambda row: (-row[-1], str(row[:-1])))
     return IdleCauses(conform(pl.DataFrame(rows, schema=IDLE_CAUSES, orient="row"), IDLE_CAUSES, "idle_causes"))
 

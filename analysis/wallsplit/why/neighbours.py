@@ -45,12 +45,13 @@ def neighbours(rows: Rows | None, names: Names, gaps: Intervals) -> tuple[Neighb
         return (Neighbours(),) * len(gaps.starts)
     before, after = _before(rows.operations, gaps.starts), _after(rows.operations, gaps.ends)
     numbers = [rows.operations["number"][row] for row in after if row is not None]
-    calls = rows.calls.filter(pl.col("number").is_in(numbers))
+    calls = rows.calls[np.flatnonzero(np.isin(rows.calls["number"].to_numpy(), numbers))]
+    in_turn = calls.sort("end", descending=True, maintain_order=True)
     return tuple(
         Neighbours(
             None if left is None else _name(left, rows, names),
             None if right is None else _name(right, rows, names),
-            None if right is None else _call(calls, rows.operations["number"][right], names),
+            None if right is None else _call(in_turn, rows.operations["number"][right], names),
         )
         for left, right in zip(before, after, strict=True)
     )
@@ -80,7 +81,7 @@ def _after(operations: pl.DataFrame, instants: Times) -> list[int | None]:
 
 
 def _name(operation: int, rows: Rows, names: Names) -> str:
-    kind, row = rows.operations.select("kind", "row").row(operation)
+    kind, row = (rows.operations[column][operation] for column in ("kind", "row"))
     if kind == 0:
         return names[rows.kernels["short_name"][row]]
     if kind == 1:
@@ -90,10 +91,10 @@ def _name(operation: int, rows: Rows, names: Names) -> str:
     return "[memset]"
 
 
-def _call(calls: pl.DataFrame, number: int, names: Names) -> Call | None:
-    """Return the call with a correlation number that returned last, of several the first in the file."""
-    enqueuing = calls.filter(pl.col("number") == number).sort("end", descending=True, maintain_order=True)
-    if enqueuing.is_empty():
+def _call(in_turn: pl.DataFrame, number: int, names: Names) -> Call | None:
+    """Return the first of the calls, those first that returned last, with a correlation number."""
+    enqueuing = np.flatnonzero(in_turn["number"].to_numpy() == number)
+    if not len(enqueuing):
         return None
-    name, thread, start, end = enqueuing.select("name", "thread", "start", "end").row(0)
+    name, thread, start, end = (in_turn[column][int(enqueuing[0])] for column in ("name", "thread", "start", "end"))
     return Call(names[name], thread & TID_BITS, start, end)

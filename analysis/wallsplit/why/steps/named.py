@@ -112,7 +112,7 @@ def _phases_in_turns(
     """
 
     def is_phase(text: str) -> bool:
-        return phase_of(text, rules) in TURN and not LAYER.search(text)
+        return phase_of(text, rules) in TURN and not re.search(LAYER, text)
 
     by_count: dict[tuple[int, int], list[NamedSteps]] = {}
     for group in _groups(ranges, shape, texts, is_phase):

@@ -1,7 +1,5 @@
 """The NVTX ranges that the program itself opened: those of library domains are not its steps."""
 
-import re
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -13,8 +11,7 @@ from wallsplit.ranks import distinct
 from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.units import Ints
 
-_LAYER = r"(?i)(?:^|[^a-z])(?:blocks?|layers?|stages?|encoder|decoder|h)[^a-z0-9]*([0-9]+)"
-LAYER = re.compile(_LAYER)
+LAYER = r"(?i)(?:^|[^a-z])(?:blocks?|layers?|stages?|encoder|decoder|h)[^a-z0-9]*([0-9]+)"
 """Names like `blocks.7` and `layer_3`: a layer and its number."""
 
 
@@ -44,7 +41,7 @@ def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
 def layer_marks(ranges: Annotations, names: Names) -> LayerMarks:
     """Return where ranges begin that are named like a layer of a network."""
     used = _texts_in_use(ranges)
-    number = names.text(pl.Series(used)).str.extract(_LAYER, 1).str.strip_chars_start("0")
+    number = names.text(pl.Series(used)).str.extract(LAYER, 1).str.strip_chars_start("0")
     layer = np.zeros(len(names.texts), np.int64)
     layer[used] = number.rank("dense").fill_null(0).to_numpy()
     of_kinds = layer[ranges.kinds["text"].to_numpy()]
