@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,12 +34,35 @@ def command(argv: Sequence[str | Path]) -> Cost:
     """
     start = time.perf_counter()
     process = subprocess.Popen(argv, cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return _ended(process, argv, start)
+
+
+def _ended(process: "subprocess.Popen[bytes]", argv: Sequence[str | Path], start: float) -> Cost:
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(map(str, argv))}: exit code {process.returncode}")
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT_BYTES / 1e6)
+
+
+def first_byte(argv: Sequence[str | Path]) -> Cost:
+    """Return what `command` does of a command that writes to a terminal, but the wall time until its first byte.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    ours, its = os.openpty()
+    start = time.perf_counter()
+    process = subprocess.Popen(argv, cwd=ROOT, env=_environment(), stdin=its, stdout=its, stderr=subprocess.DEVNULL)
+    os.close(its)
+    os.read(ours, 1)
+    wall = time.perf_counter() - start
+    with suppress(OSError):  # EIO: the other end is closed
+        while os.read(ours, 1 << 16):
+            pass
+    os.close(ours)
+    return replace(_ended(process, argv, start), wall_s=wall)
 
 
 def wallsplit(*arguments: str | Path) -> list[str | Path]:
@@ -83,4 +107,5 @@ def _peak_mb() -> float:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_SOURCES, os.environ.get("PYTHONPATH"))))}
+    as_usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**as_usual, "PYTHONPATH": os.pathsep.join(filter(None, (_SOURCES, os.environ.get("PYTHONPATH"))))}

@@ -1,11 +1,18 @@
-"""How long until the command line answers, and until a small trace is analysed?"""
+"""How long until the command line answers, until a small trace is analysed, and until its first byte is printed?"""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from bench.measure import Cost, command, in_turns, wallsplit
+from bench.measure import Cost, command, first_byte, in_turns, wallsplit
 from bench.options import Options
 from bench.table import Table, compared
+from bench.tile import tile
+
+REPEAT = 7
+"""These take less than a second, and vary more than the others."""
+LARGER_ROWS = 82_000
+"""Of a trace of 4 MB."""
 
 
 def run(options: Options) -> Table:
@@ -15,5 +22,10 @@ def run(options: Options) -> Table:
         f"analyze, {small.stat().st_size / 1e3:,.0f} kB": wallsplit("analyze", small, "--json"),
         "the same, with its report": wallsplit("analyze", small, "--report-dir", options.folder / "reports"),
     }
-    costs: dict[str, Cost] = in_turns(options.repeat, {name: partial(command, argv) for name, argv in commands.items()})
-    return compared("Start-up", costs, "command")
+    larger = options.folder / "first-byte.sqlite"
+    tile(small, larger, LARGER_ROWS)
+    runs: dict[str, Callable[[], Cost]] = {name: partial(command, argv) for name, argv in commands.items()}
+    runs[f"first byte on a terminal, {larger.stat().st_size / 1e3:,.0f} kB"] = partial(
+        first_byte, wallsplit("analyze", larger, "--no-report")
+    )
+    return compared("Start-up", in_turns(max(options.repeat, REPEAT), runs), "command")

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from wallsplit.kernel_names.anatomy import anatomy
 from wallsplit.model.communication import communication_library
@@ -137,11 +137,6 @@ RULES = (
 """The one table; the first rule that matches decides. Communication comes before it (model/communication.py)."""
 
 
-@cache
-def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((rule.family, re.compile(rule.pattern, re.IGNORECASE)) for rule in RULES)
-
-
 @lru_cache(maxsize=8_192)
 def family(name: str) -> str:
     """Return the family, one of `FAMILIES`, of a kernel by its name, mangled or not."""
@@ -151,4 +146,4 @@ def family(name: str) -> str:
     path = "/".join(parts.path)
     operations = " ".join(operation.name for operation in parts.operations)
     subject = f"{path} {operations}" if operations else path
-    return next((found for found, pattern in _rules() if pattern.search(subject)), "other")
+    return next((rule.family for rule in RULES if re.search(rule.pattern, subject, re.IGNORECASE)), "other")
