@@ -1,5 +1,6 @@
 """Private folders: gone at the end, never in each other's way, cleared after a kill."""
 
+import errno
 import os
 import signal
 import stat
@@ -62,6 +63,20 @@ def test_the_only_folder_is_refused_while_another_process_holds_it(tmp_path: Pat
     finally:
         holder.terminate()
         holder.wait()
+
+
+def test_where_the_file_system_has_no_locks_the_only_folder_is_refused_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with only_folder(tmp_path, "x") as folder:
+        with pytest.raises(BlockingIOError), only_folder(tmp_path, "x"):
+            pass
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_process_left_is_cleared_by_the_next_folder(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
 from fake_nsys import fake_nsys
 from processes import alive, wait_until
+from wallsplit.aside import SUFFIX
 from wallsplit_scripts.main import run as run_command
 from wallsplit_scripts.supervise import descendants
 from wallsplit_scripts.sweep import sweep
@@ -98,6 +100,31 @@ def test_a_sweep_that_was_killed_continues_and_measures_nothing_twice(tmp_path: 
     after = lines(tmp_path)
     assert run_command(sweep, arguments) == 0
     assert lines(tmp_path) == after
+
+
+def test_kill_9_leaves_no_workload_and_the_next_sweep_clears_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    long = command(tmp_path, "--repeat", "1", "--epochs", "100000000", "--approaches", "numpy-sample")
+    killed = in_background(long)
+    wait_until(lambda: any(is_workload(pid) for pid in descendants(killed.pid)))
+    left = descendants(killed.pid)
+    killed.kill()
+    killed.communicate(timeout=30)
+    wait_until(lambda: not any(map(alive, left)))
+    assert [path.suffix for path in (tmp_path / "tmp").iterdir()] == [SUFFIX]
+    assert run_command(sweep, command(tmp_path, "--repeat", "1", "--approaches", "numpy", "--batches", "8")) == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def is_workload(pid: int) -> bool:
+    try:
+        return "wallsplit_workloads" in psutil.Process(pid).cmdline()
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_ctrl_c_ends_the_running_workload_and_keeps_what_was_measured(tmp_path: Path) -> None:
