@@ -98,3 +98,13 @@ def test_what_is_no_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".file{SUFFIX}", f".link{SUFFIX}", "theirs"]
     assert (target / "file").is_file()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_what_another_user_left_is_left_to_them(tmp_path: Path) -> None:
+    theirs = tmp_path / f".x{SUFFIX}"
+    theirs.mkdir()
+    os.chown(theirs, 12345, 12345)
+    with private_folder(tmp_path, "y"):
+        pass
+    assert theirs.is_dir()
