@@ -13,7 +13,7 @@ from wallsplit_study.grid import floors, grid, medians
 from wallsplit_study.items import items
 from wallsplit_study.learning import learning, time_to_target_ns
 from wallsplit_study.operations import operation_times, steps
-from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.remedies import causes
 from wallsplit_study.report import files, report
 from wallsplit_study.search import search, training_ns
 
@@ -121,11 +121,6 @@ def test_a_remedy_is_compared_with_its_own_cause() -> None:
         )
     ]
     assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4])
-
-
-def test_word2vec_is_compared_with_one_worker() -> None:
-    outcomes = [measured(cell(f"{n}", 1, "word2vec"), IDENTITY, run(12 // n, words_per_second=5.0)) for n in (1, 2, 3)]
-    assert [row[4] for row in table(word2vec(outcomes)).rows] == [1, 2, 3]
 
 
 def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:

@@ -21,8 +21,9 @@ from wallsplit_study.items import items
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
-from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.remedies import causes
 from wallsplit_study.search import search
+from wallsplit_study.word2vec import word2vec
 
 STEM: Final = "study"
 SCATTER_LIMIT: Final = 0.5
