@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -110,7 +111,7 @@ def test_kill_9_leaves_no_workload_and_the_next_sweep_clears_its_files(
     monkeypatch.setattr("tempfile.tempdir", None)
     long = command(tmp_path, "--repeat", "1", "--epochs", "100000000", "--approaches", "numpy-sample")
     killed = in_background(long)
-    wait_until(lambda: any(is_workload(pid) for pid in descendants(killed.pid)))
+    wait_until(lambda: bool(workloads_of(killed.pid)))
     left = descendants(killed.pid)
     killed.kill()
     killed.communicate(timeout=30)
@@ -120,18 +121,20 @@ def test_kill_9_leaves_no_workload_and_the_next_sweep_clears_its_files(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def is_workload(pid: int) -> bool:
-    try:
-        return "wallsplit_workloads" in psutil.Process(pid).cmdline()
-    except psutil.NoSuchProcess:
-        return False
+def workloads_of(pid: int) -> list[int]:
+    """Return the processes below this one that run a workload: the guard of a run is there before."""
+    found = []
+    for child in descendants(pid):
+        with suppress(psutil.NoSuchProcess):
+            found += [child] if "wallsplit_workloads" in psutil.Process(child).cmdline() else []
+    return found
 
 
 def test_ctrl_c_ends_the_running_workload_and_keeps_what_was_measured(tmp_path: Path) -> None:
     long = command(tmp_path, "--repeat", "1", "--epochs", "100000000")
     interrupted = in_background([*long, "--approaches", "numpy-sample"])
-    wait_until(lambda: len(descendants(interrupted.pid)) > 0)
-    workload = descendants(interrupted.pid)[0]
+    wait_until(lambda: bool(workloads_of(interrupted.pid)))
+    workload = workloads_of(interrupted.pid)[0]
     interrupted.send_signal(signal.SIGINT)
     _, errors = interrupted.communicate(timeout=60)
     assert interrupted.returncode == 130
