@@ -79,6 +79,8 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
             return _CAUSES
         case "word2vec":
             return tuple(Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}) for n in (1, 2))
+        case "break-even":
+            return _BREAK_EVEN
 
 
 def recorded(cell: Cell) -> Cell:
@@ -116,6 +118,11 @@ _CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the ot
     Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
     Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW),
     Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW),
+)
+_BREAK_EVEN: Final = (
+    Row("break-even", "numpy", {"backend": "numpy"}),
+    Row("break-even", "jax", {"backend": "jax"}),
+    Row("break-even", "jax on a GPU", {"backend": "jax", "device": "cuda"}),
 )
 
 

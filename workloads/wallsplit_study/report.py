@@ -13,6 +13,7 @@ from wallsplit.report.document import Remarks, Report, Section
 from wallsplit.report.tables import csv, parquet
 from wallsplit.report.writing import File
 from wallsplit_study import claims
+from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.cells import Outcome, Part, latest
 from wallsplit_study.frames import summary
@@ -37,6 +38,7 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     items,
     causes,
     word2vec,
+    break_even,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""
