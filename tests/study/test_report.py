@@ -6,7 +6,7 @@ import pytest
 from studies import IDENTITY, absent, cell, failed, place, run
 from wallsplit.report.document import Section, Table
 from wallsplit.report.html import html
-from wallsplit.run.manifest import Scalar
+from wallsplit.run.manifest import Load, Scalar
 from wallsplit_study.cells import Outcome, measured
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import floors, grid, medians
@@ -175,3 +175,29 @@ def test_hostile_text_acts_nowhere() -> None:
             assert not {"\x1b", "\u202e"} & set(text) or file.name.endswith(".csv"), file.name
             assert "<script>alert" not in text or file.name.endswith((".csv",)), file.name
             assert "![](http" not in text or file.name.endswith((".csv", ".svg", ".html")), file.name
+
+
+def test_runs_that_had_little_of_the_machine_make_a_warning() -> None:
+    def text(cpu_time_ns: int) -> str:
+        (outcome,) = place("numpy", 32, 100)
+        assert outcome.run is not None
+        shared = replace(outcome.run, wall_ns=1_000, load=Load(cpu_time_ns))
+        return html(report([replace(outcome, run=shared)]))
+
+    assert "in 1 of 1 runs on the CPU" in text(280)
+    assert "numpy, batch 32, repeat 1, which had 28 % of a core" in text(280)
+    assert "machine was busy" not in text(500)
+
+
+def test_a_quick_study_says_that_its_times_mean_little() -> None:
+    assert "its times mean little" in html(report(STUDY, quick=True))
+    assert "its times mean little" not in html(report(STUDY))
+
+
+def test_the_machine_is_described_with_its_system_and_settings() -> None:
+    (outcome,) = place("numpy", 32, 100)
+    assert outcome.run is not None
+    here = {**IDENTITY, "memory": "24 GiB", "system": "Debian, Linux 6"}
+    set_up = replace(outcome, identity=here, run=replace(outcome.run, settings={"torch_tf32": False}))
+    page = html(report([set_up]))
+    assert all(text in page for text in ("24 GiB", "Debian, Linux 6", "torch_tf32 False"))
