@@ -180,8 +180,8 @@ def _meaning(gpus: Sequence[Opponent]) -> str:
         f"whatever the size, and FLOPs ÷ peak ({published.PEAK_FLOPS / 1e12:.1f} TFLOP/s). The floor is that of a step "
         f"of Keras', (6.5 s − 2.3 s) ÷ {sum(published.EPOCH_STEPS):,} = {units.ns(FLOORS[0] * 1e9)}, or, as low as can "
         f"be, that of one product launched, {published.MATMUL.gpu_us:g} µs less its arithmetic. No GPU reaches its "
-        "peak with small products, and copies are left out, so a real one breaks even later than a modelled one with its "
-        "floor. "
+        "peak with small products, and copies are left out, so a real one breaks even later than a modelled one with "
+        "its floor. "
         f"Floors: {published.R1}."
     )
 
