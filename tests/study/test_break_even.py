@@ -1,6 +1,7 @@
 """The surface and its curve: planted times, the break-even that follows by hand, and what stays marked as modelled."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -24,6 +25,7 @@ from wallsplit_study.break_even import (
 )
 from wallsplit_study.cells import Outcome, measured
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL, LARGE = 100_000, 1_000_000
 
 
@@ -94,6 +96,9 @@ def test_without_a_gpu_the_opponents_are_modelled_from_published_figures_and_say
 
 def test_the_floors_are_the_published_ones() -> None:
     assert [round(floor * 1e6) for floor in FLOORS] == [round((6.5 - 2.3) / 1_875 * 1e6), round(109 - 0.58)]
+    page = " ".join((ROOT / "docs" / "the-study.md").read_text(encoding="utf-8").split())
+    assert "two published floors: 2.24 ms" in page
+    assert "and 108 µs, one product launched" in page
 
 
 def test_a_measured_gpu_comes_first_and_nothing_says_that_it_is_modelled() -> None:
