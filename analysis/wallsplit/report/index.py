@@ -8,7 +8,7 @@ from pathlib import PurePath
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars
 from wallsplit.figures.drawing import Figure, stacked
-from wallsplit.figures.ledger import MOST, bar
+from wallsplit.figures.ledger import MOST, bar, courses_of
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
 from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Split, Table
@@ -117,10 +117,12 @@ def _name(analysis: Analysis) -> str:
 
 def _split(analysis: Analysis) -> Split | None:
     """Return the bar of the GPU, or of all that speak for the GPUs together."""
-    told = of_gpus(analysis.ledgers) or analysis.ledgers[:1]
-    if not told:
+    bars = [bar("", ledger) for ledger in of_gpus(analysis.ledgers)] or [
+        bar("", ledger, course) for ledger, course in zip(analysis.ledgers[:1], courses_of(analysis), strict=False)
+    ]
+    if not bars:
         return None
-    segments = [segment for ledger in told for segment in bar("", ledger).segments]
+    segments = [segment for part in bars for segment in part.segments]
     first = {segment.key: segment for segment in segments}
     total = {key: sum(s.value_ns for s in segments if s.key == key) for key in first}
     return Split(Bar(_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
@@ -202,7 +204,11 @@ def _mean_busy(analysis: Analysis) -> Cell:
 
 
 def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
-    bars = tuple(bar(_label(analysis, ledger), ledger) for analysis in analyses for ledger in analysis.ledgers[:MOST])
+    bars = tuple(
+        bar(_label(analysis, ledger), ledger, course)
+        for analysis in analyses
+        for ledger, course in zip(analysis.ledgers[:MOST], courses_of(analysis), strict=False)
+    )
     if not bars:
         return ()
     absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
