@@ -21,8 +21,8 @@ APPROACHES: Final = (
     "cupy-sample",
 )
 """Ways to train R1's model, as rows of the grid."""
-BATCHES: Final = (32, 128, 512, 2048, 4096)
-ITEM_EVERY: Final = (100, 200, 1000, 2000)
+BATCHES: Final = (8, 32, 128, 512, 2048, 4096)
+ITEM_EVERY: Final = (1, 10, 100, 200, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,10 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
             return _SEARCH
         case "item":
             return tuple(
-                Row(workload, workload, {"item_every": str(every)})
+                Row(workload, f"{workload}, {printing}", {"item_every": str(every), "print_every": print_every})
                 for every in wish.item_every
                 for workload in ("iris-cpu", "iris-gpu")
+                for printing, print_every in (("printing", "100"), ("no printing", "0"))
             )
         case "causes":
             return _CAUSES

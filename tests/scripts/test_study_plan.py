@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from wallsplit_scripts.study_plan import APPROACHES, Wish, plan, recorded
+from wallsplit_scripts.study_plan import APPROACHES, BATCHES, Wish, plan, recorded
 from wallsplit_study.cells import Part, key
 from wallsplit_workloads import WORKLOADS
 from wallsplit_workloads.workload import find, resolve
@@ -33,7 +33,17 @@ def test_no_two_planned_cells_are_the_same_measurement(part: Part) -> None:
 
 
 def test_the_whole_grid_is_planned_by_default() -> None:
-    assert len(plan(["grid"], Wish())) == len(APPROACHES) * 5 * 3
+    assert len(plan(["grid"], Wish())) == len(APPROACHES) * len(BATCHES) * 3
+
+
+def test_the_grid_goes_below_the_published_batch_of_32_to_where_its_slowest_point_was() -> None:
+    assert min(BATCHES) < 32
+
+
+def test_the_item_sweep_measures_the_published_program_and_the_same_without_its_printing() -> None:
+    cells = plan(["item"], Wish(repeat=1))
+    found = {(c.settings["item_every"], c.settings["print_every"]) for c in cells if c.workload == "iris-cpu"}
+    assert found == {(every, kept) for every in ("1", "10", "100", "200", "1000", "2000") for kept in ("100", "0")}
 
 
 def test_iris_trains_as_many_epochs_as_published_unless_told_otherwise() -> None:

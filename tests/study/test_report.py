@@ -6,7 +6,6 @@ import pytest
 from studies import IDENTITY, absent, cell, failed, place, run
 from wallsplit.report.document import Section, Table
 from wallsplit.report.html import html
-from wallsplit.run.manifest import Scalar
 from wallsplit_study import published
 from wallsplit_study.cells import Outcome, measured
 from wallsplit_study.frames import summary
@@ -96,18 +95,46 @@ def test_models_trained_side_by_side_take_as_long_as_the_slowest_and_one_by_one_
     assert len(table(search(pool)).rows) == 1
 
 
-def test_item_calls_and_the_published_seconds_stand_beside_the_measured_time() -> None:
-    parameters: dict[str, Scalar] = {"item_every": 100, "epochs": 20_000}
-    outcome = measured(
-        cell("iris-cpu", 1, "item", item_every="100"),
+def iris(every: int, wall_ns: int, calls: int, approach: str = "iris-cpu, printing") -> Outcome:
+    """Return a run of the Iris loop whose 20,000 epochs took so long together."""
+    return measured(
+        cell(approach, 1, "item", "iris-cpu", item_every=str(every)),
         IDENTITY,
-        run(
-            *[1000] * 20_000, parameters=parameters, item_calls=200, item_wall_ns=7, loss_curve=[[100, 1.0], [200, 0.5]]
-        ),
+        run(wall_ns, parameters={"item_every": every, "epochs": 20_000}, item_calls=calls, item_wall_ns=7),
     )
-    assert table(items([outcome])).rows == (
-        ("iris-cpu", 100, 200, 7, 20_000, 20_000_000, 20_000_000, 20_000_000, 1, "measured", 10.43e9),
+
+
+def test_calls_are_those_of_the_program_its_printing_included() -> None:
+    shown = table(items([iris(100, 20_000_000, 400)]))
+    assert shown.rows == (
+        ("iris-cpu, printing", 100, 400, 7, 20_000, 20_000_000, 20_000_000, 20_000_000, 1, "measured"),
     )
+
+
+def test_the_published_rows_made_at_least_200_calls_more_than_they_name() -> None:
+    rows = table(items([iris(100, 1, 400)]), 1).rows
+    assert [row[:3] for row in rows] == [(one.item_every, one.calls, one.calls + 200) for one in published.ITEMS]
+    assert rows[-1][2] == 210
+
+
+def test_what_a_call_costs_is_the_slope_over_the_calls_of_each_program() -> None:
+    runs = [iris(every, 5_000_000 + 80 * calls, calls) for every, calls in ((1, 20_200), (10, 2_200), (100, 400))]
+    runs += [iris(100, 9, 200, "iris-cpu, no printing")]
+    rows = {row[0]: row[1:] for row in table(items(runs), 2).rows}
+    assert rows["iris-cpu, printing"] == pytest.approx((80, 0, 5_000_000, 0), abs=1e-3)
+    assert rows["iris-cpu, no printing"] == (None, None, None, None)
+    slope, error = rows["published, GPU"][:2]
+    assert slope == pytest.approx(46_000, rel=0.05)  # 11.0 s less about 10.1 s, over 19,800 calls
+    assert error == pytest.approx(15_800, rel=0.01)
+
+
+def test_what_forward_skips_is_shown_as_the_run_found_it() -> None:
+    ways = [
+        {"way": "model(x)", "hooks_fired": ["model", "0"], "median_ns": 900},
+        {"way": "model.forward(x)", "hooks_fired": ["0"], "median_ns": 800},
+    ]
+    outcome = measured(cell("iris-cpu", 1, "item", item_every="1"), IDENTITY, run(1, item_calls=1, calls=ways))
+    assert table(items([outcome]), 3).rows == (("model(x)", "model, 0", 900), ("model.forward(x)", "0", 800))
 
 
 def test_a_remedy_is_compared_with_its_own_cause() -> None:

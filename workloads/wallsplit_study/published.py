@@ -77,6 +77,8 @@ ITEMS: Final = (
     ItemTime(2000, 10, 9.74),
 )
 ITEM_EPOCHS: Final = 20_000
+PRINT_EVERY: Final = 100
+"""Epochs from one printed loss of R2's loop to the next; printing a tensor calls `item()`, too."""
 TRAIN_SAMPLES: Final = 48_000
 IRIS_CPU_SECONDS: Final = 2.90
 

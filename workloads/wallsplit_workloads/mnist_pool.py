@@ -1,11 +1,13 @@
 """R1's hyper-parameter search with processes: one learning rate a task, `multiprocessing.Pool` over them."""
 
 import multiprocessing
+import os
 from collections.abc import Mapping
 from time import perf_counter_ns
 
 from wallsplit.run.manifest import Scalar
 from wallsplit_workloads import mlp, mnist_jax_cpu, mnist_keras_cpu, mnist_numpy
+from wallsplit_workloads.marks import marks_for
 from wallsplit_workloads.mnist_jax_vmap import MODELS, rates
 from wallsplit_workloads.mnist_numpy import PARAMETERS
 from wallsplit_workloads.workload import BLAS_THREADS, Parameter, Result, RunContext, Workload
@@ -53,7 +55,7 @@ def run(context: RunContext) -> Result:
 
 def train_one(backend: str, values: Mapping[str, Scalar]) -> tuple[Result, dict[str, int]]:
     """Return what one model's training measured and the NVTX ranges it pushed; runs in a child process."""
-    context = RunContext(values)
+    context = RunContext(values, marks=marks_for(os.environ))
     return _RUNS[backend](context), context.marks.counts
 
 

@@ -1,6 +1,7 @@
 """Running a workload: is what it needs here, run it, and make the manifest of what it measured."""
 
 import importlib.util
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter_ns
@@ -10,7 +11,7 @@ import wallsplit
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Generator, RunManifest, Scalar
 from wallsplit_workloads import machine
-from wallsplit_workloads.marks import Marks
+from wallsplit_workloads.marks import marks_for
 from wallsplit_workloads.workload import RunContext, Workload, device_of
 
 # Of each extra: the modules a workload imports, and the distributions whose versions the manifest records.
@@ -36,7 +37,7 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
     """
     require(workload, values)
     device = device_of(workload, values)
-    context = RunContext(values, device, Marks(), progress)
+    context = RunContext(values, device, marks_for(os.environ), progress)
     start = perf_counter_ns()
     result = workload.run(context)
     wall_ns = perf_counter_ns() - start

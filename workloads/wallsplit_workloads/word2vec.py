@@ -19,9 +19,9 @@ def run(context: RunContext) -> Result:
     tokens = min(context.integer("tokens"), steps * batch if steps else context.integer("tokens"))
     with context.marks("data"):
         corpus = zipf_corpus(tokens, context.integer("vocabulary"), SENTENCE_WORDS, context.integer("seed"))
-    workers, clock = context.integer("workers"), marking_callback(context)
+    workers, clock, jobs = context.integer("workers"), marking_callback(context), list[None]()
     start = perf_counter_ns()
-    model = marked_model(context)(
+    model = marked_model(context, jobs)(
         corpus,
         vector_size=100,
         window=5,
@@ -36,7 +36,7 @@ def run(context: RunContext) -> Result:
     )
     train_wall_ns = perf_counter_ns() - start
     return Result(
-        steps=Steps(context.marks.counts["step"] // context.integer("epochs")),
+        steps=Steps(len(jobs) // context.integer("epochs")),
         data=Data("zipf", f"generated, exponent 1, {len(model.wv):,} words occur", tokens, 0),
         threads={**native_threads(), "word2vec_workers": workers},
         epochs=tuple(clock.epochs),
@@ -44,12 +44,13 @@ def run(context: RunContext) -> Result:
     )
 
 
-def marked_model(context: RunContext) -> Any:
-    """Return Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself."""
+def marked_model(context: RunContext, jobs: list[None]) -> Any:
+    """Return Gensim's Word2Vec, to be made like itself, whose threads mark each job as a step and add it to `jobs`."""
     from gensim.models import Word2Vec
 
     class Marked(Word2Vec):
         def _do_train_job(self, *job: Any) -> Any:
+            jobs.append(None)
             with context.marks("step"):
                 return super()._do_train_job(*job)
 
