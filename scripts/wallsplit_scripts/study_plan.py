@@ -64,7 +64,11 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     """Return what one repeat of a part measures, in order."""
     match part:
         case "grid":
-            return tuple(Row(a, a, {"batch": str(batch)}, _TWO) for batch in wish.batches for a in wish.approaches)
+            return tuple(
+                Row(a, a, {"batch": str(batch)}, {**_TWO, **_LIMITED.get(a, {})})
+                for batch in wish.batches
+                for a in wish.approaches
+            )
         case "ops":
             return tuple(_ops())
         case "search":
@@ -96,12 +100,17 @@ def _settings(row: Row, wish: Wish) -> dict[str, str]:
 
 
 _TWO: Final = {"epochs": "2"}
+_LIMITED: Final = {"cupy-sample": {"samples": "960"}}  # published: 89 s an epoch, the same every sample
 _SMALL: Final = {"batch": "128", "epochs": "2"}
 _SEARCH: Final = (
     Row("jax-vmap", "jax, vmap over five", usual=_SMALL),
     Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL),
+    Row("jax-vmap-gpu", "jax on a GPU, vmap over five", usual=_SMALL),
     Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL),
+    Row("pool", "keras, five processes", {"backend": "keras", "processes": "5"}, _SMALL),
+    Row("pool", "keras, five processes of one thread", {"backend": "keras", "processes": "5", "threads": "1"}, _SMALL),
     Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL),
+    Row("pool", "numpy, five processes of one thread", {"backend": "numpy", "processes": "5", "threads": "1"}, _SMALL),
     Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL),
 )
 _LARGE: Final = {"width": "2048"}
@@ -125,5 +134,7 @@ def _ops() -> Iterator[Row]:
     for workload in ("op-timing", "matmul", "train-step"):
         for library in ("numpy", "tensorflow", "jax"):
             yield Row(workload, library, {"backend": library, "batch": "32"})
+            if workload == "train-step" and library != "numpy":
+                yield Row(workload, f"{library}, eager", {"backend": library, "batch": "32", "compiled": "false"})
         for library in ("tensorflow", "jax"):
             yield Row(workload, f"{library} on a GPU", {"backend": library, "batch": "32", "device": "cuda"})

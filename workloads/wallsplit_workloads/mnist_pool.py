@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter_ns
 
 from wallsplit.run.manifest import Scalar
@@ -65,7 +66,7 @@ WORKLOAD = Workload(
     run,
     (
         *(parameter for parameter in PARAMETERS if parameter.name != "rate"),
-        BLAS_THREADS,
+        replace(BLAS_THREADS, help="threads of each process, of its BLAS or of TensorFlow; unset: their own choice"),
         MODELS,
         Parameter("processes", int, 5, "processes at a time; 1 is one model after the other", minimum=1, maximum=64),
         Parameter("backend", str, "numpy", "what trains a model", choices=tuple(_RUNS)),
