@@ -21,6 +21,8 @@ APPROACHES: Final = (
     "cupy-sample",
 )
 """Ways to train R1's model, as rows of the grid."""
+RETURN_EARLY: Final = ("jax-cpu", "jax-gpu", "jax-vmap", "cupy")
+"""Approaches whose steps return before they are computed: their phases need a second pass that waits for each."""
 BATCHES: Final = (8, 32, 128, 512, 2048, 4096)
 ITEM_EVERY: Final = (1, 10, 100, 200, 1000, 2000)
 

@@ -13,8 +13,9 @@ from click.testing import CliRunner, Result
 from fake_nsys import fake_nsys
 from processes import alive, wait_until
 from wallsplit_scripts.main import run as run_command
+from wallsplit_scripts.study_plan import Wish
 from wallsplit_scripts.supervise import descendants
-from wallsplit_scripts.sweep import sweep
+from wallsplit_scripts.sweep import _profiled, sweep
 from wallsplit_study.cells import from_line
 from workload_runs import need, small_set
 
@@ -156,6 +157,13 @@ def test_profile_leaves_one_trace_of_each_approach_and_keeps_it(
     made = [path.stat().st_mtime_ns for path in traces]
     assert run_command(sweep, arguments) == 0
     assert [path.stat().st_mtime_ns for path in traces] == made
+
+
+def test_what_returns_before_it_has_computed_is_profiled_a_second_time_waiting_for_each_phase() -> None:
+    names = {name: cell.settings.get("wait_phases") for name, cell in _profiled(["grid"], Wish(batches=(32,))).items()}
+    assert names["sweep-jax-cpu"] is None
+    assert names["sweep-jax-cpu-waited"] == "true"
+    assert [name for name in names if name.startswith("sweep-numpy")] == ["sweep-numpy-sample", "sweep-numpy"]
 
 
 def test_without_an_nsys_profile_fails_before_anything_is_measured(

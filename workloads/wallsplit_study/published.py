@@ -33,6 +33,10 @@ EPOCHS: Final = (
 )
 
 
+FLOORS: Final = {one.approach: one.seconds for one in EPOCHS if one.note.startswith("floor")}
+"""Seconds of an epoch that no batch gets below, as published."""
+
+
 def epoch_seconds(approach: str, batch: int) -> float:
     """Return the published seconds of an epoch at this batch size.
 
@@ -80,6 +84,8 @@ ITEM_EPOCHS: Final = 20_000
 PRINT_EVERY: Final = 100
 """Epochs from one printed loss of R2's loop to the next; printing a tensor calls `item()`, too."""
 TRAIN_SAMPLES: Final = 48_000
+BATCHED_SAMPLES: Final = 60_000
+"""Training and validation: what the steps of an epoch divide among them."""
 IRIS_CPU_SECONDS: Final = 2.90
 
 SMS, LANES_PER_SM, CLOCK_HZ = 48, 64, 1.8e9
