@@ -160,7 +160,7 @@ def test_a_step_of_an_epoch_is_the_training_time_over_its_steps() -> None:
         (
             1_050_000,
             990_000,
-            "steps overlap: an epoch waits at its end only, and so does this one in 1.050 ms, which is",
+            "steps overlap: an epoch waits at its end only, and so does this one in 1.05 ms, which is",
         ),
         (1_150_000, 990_000, "scatter: alone, the shortest repeat took 990 µs"),
         (1_150_000, 1_050_000, "not explained by overlap or scatter"),

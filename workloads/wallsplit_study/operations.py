@@ -46,9 +46,9 @@ def operations(outcomes: Sequence[Outcome]) -> Section | None:
     table = Table("Each operation of a training step timed alone", columns, tuple(rows), len(rows))
     meaning = (
         "Means over the steps of a run, as published, and the median of these over the repeats. Where a library "
-        "computes beside the program each operation is waited for, so that the sum may be more than a step takes. On a CPU that "
-        "is not what makes TensorFlow's sum long: an eager operation returns when it has computed. Its compiled step is "
-        "shorter because it is dispatched once instead of sixteen times. Published: "
+        "computes beside the program each operation is waited for, so that the sum may be more than a step takes. "
+        "On a CPU that is not what makes TensorFlow's sum long: an eager operation returns when it has computed. "
+        "Its compiled step is shorter because it is dispatched once instead of sixteen times. Published: "
         f"{published.R1}, batch 32, 1,000 steps."
     )
     return Section("operations", "Operations", (_figure(wide), Paragraph(meaning), table, *_waits(outcomes)))
@@ -91,9 +91,9 @@ def steps(outcomes: Sequence[Outcome]) -> Section | None:
     meaning = (
         "The same product, (32, 784) @ (784, 128), alone, inside a training step, and inside a training loop: the "
         "epoch's training time ÷ its training steps. An eager step is the same function uncompiled. Back to back, "
-        "steps are waited for once, at the end, as an epoch's are; a step of an epoch chooses its samples and keeps scores "
-        "beyond that. Medians. The published epochs hold 1,500 training and 375 validation steps that cannot be told "
-        f"apart, so their step of an epoch is not derived. Published: {published.R1}."
+        "steps are waited for once, at the end, as an epoch's are; a step of an epoch chooses its samples and keeps "
+        "scores beyond that. Medians. The published epochs hold 1,500 training and 375 validation steps that cannot "
+        f"be told apart, so their step of an epoch is not derived. Published: {published.R1}."
     )
     details = places("Every place", frame, ("workload", "approach", "median_ns", "min_ns", "max_ns", "n", "status"))
     table = Table("From one product to an epoch, batch 32", columns, tuple(rows), len(rows))
