@@ -4,9 +4,11 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
@@ -101,11 +103,20 @@ def test_a_sweep_that_was_killed_continues_and_measures_nothing_twice(tmp_path: 
     assert lines(tmp_path) == after
 
 
+def workloads_of(pid: int) -> list[int]:
+    """Return the processes below this one that run a workload: the guard of a run is there before."""
+    found = []
+    for child in descendants(pid):
+        with suppress(psutil.NoSuchProcess):
+            found += [child] if "wallsplit_workloads" in psutil.Process(child).cmdline() else []
+    return found
+
+
 def test_ctrl_c_ends_the_running_workload_and_keeps_what_was_measured(tmp_path: Path) -> None:
     long = command(tmp_path, "--repeat", "1", "--epochs", "100000000")
     interrupted = in_background([*long, "--approaches", "numpy-sample"])
-    wait_until(lambda: len(descendants(interrupted.pid)) > 0)
-    workload = descendants(interrupted.pid)[0]
+    wait_until(lambda: bool(workloads_of(interrupted.pid)))
+    workload = workloads_of(interrupted.pid)[0]
     interrupted.send_signal(signal.SIGINT)
     _, errors = interrupted.communicate(timeout=60)
     assert interrupted.returncode == 130

@@ -15,8 +15,8 @@ from wallsplit_study.grid import first_epochs, grid, medians, taxes
 from wallsplit_study.items import items
 from wallsplit_study.learning import learning, time_to_target_ns
 from wallsplit_study.operations import operation_times, operations, steps, why_shorter
-from wallsplit_study.remedies import causes, word2vec
-from wallsplit_study.report import files, report, slips
+from wallsplit_study.remedies import causes
+from wallsplit_study.report import files, report
 from wallsplit_study.search import search, training_ns
 
 HOSTILE = "<script>alert(1)</script>|$x$ ![](http://evil)\x1b[31m\u202e=cmd()"
@@ -258,20 +258,15 @@ def test_a_remedy_is_compared_with_its_own_cause() -> None:
     assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4])
 
 
-def test_word2vec_is_compared_with_one_worker() -> None:
-    outcomes = [measured(cell(f"{n}", 1, "word2vec"), IDENTITY, run(12 // n, words_per_second=5.0)) for n in (1, 2, 3)]
-    assert [row[4] for row in table(word2vec(outcomes)).rows] == [1, 2, 3]
-
-
 def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:
     assert files(STUDY) == files(STUDY)
     assert [file.name for file in files(STUDY) if file.name.endswith(".csv")] == ["grid.csv"]
     keys = [section.key for section in report(STUDY).sections]
-    assert keys == ["notes", "grid", "learning", "machine", "slips"]
+    assert keys == ["notes", "grid", "learning", "machine", "claims"]
 
 
 def test_a_study_without_any_outcome_still_has_a_report() -> None:
-    assert [section.key for section in report([]).sections] == ["slips"]
+    assert [section.key for section in report([]).sections] == ["claims"]
     assert "0 runs measured" in html(report([]))
 
 
@@ -315,12 +310,3 @@ def test_hostile_text_acts_nowhere() -> None:
             assert not {"\x1b", "\u202e"} & set(text) or file.name.endswith(".csv"), file.name
             assert "<script>alert" not in text or file.name.endswith((".csv",)), file.name
             assert "![](http" not in text or file.name.endswith((".csv", ".svg", ".html")), file.name
-
-
-def test_slips_are_derived_from_operations_and_peak() -> None:
-    recomputed = {row[0]: row[2] for row in table(slips()).rows}
-    assert published.LAYER_FLOPS == 2 * 32 * 128 * 784
-    assert recomputed["arithmetic of X @ W1 at peak"] == "0.58 µs"
-    assert recomputed["the GPU “works” so much of the time"] == "0.11 %"
-    assert recomputed["share of the GPU's capability used"] == "0.11 %"
-    assert recomputed["graph launches of a training epoch"] == "1,500 + 375"

@@ -222,7 +222,7 @@ def _published_smallest() -> str:
     slowest = next(one for one in published.EPOCHS if one.batch == "smallest")
     own = published_line(slowest.approach)
     steps = (slowest.seconds * 1e9 - own.floor) / own.per
-    batch = published.BATCHED_SAMPLES / steps
+    batch = (published.TRAIN_SAMPLES + published.VALIDATION_SAMPLES) / steps
     about = f"about {round(steps, -1):,.0f} steps, a batch of about {batch:.0f}"
     return f"by its line, {slowest.approach}'s {slowest.seconds:g} s are {about}"
 

@@ -9,10 +9,10 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.note import Note
 from wallsplit.report import files as report_files
-from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.document import Remarks, Report, Section
 from wallsplit.report.tables import csv, parquet
 from wallsplit.report.writing import File
-from wallsplit_study import published
+from wallsplit_study import claims
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.cells import Outcome, Part, latest
 from wallsplit_study.frames import summary
@@ -21,8 +21,9 @@ from wallsplit_study.items import items
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
-from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.remedies import causes
 from wallsplit_study.search import search
+from wallsplit_study.word2vec import word2vec
 
 STEM: Final = "study"
 SCATTER_LIMIT: Final = 0.5
@@ -52,7 +53,7 @@ def report(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> Repo
         title="The study",
         headline=_headline(kept),
         figure=None,
-        sections=(*((remarks,) if remarks else ()), *made, slips()),
+        sections=(*((remarks,) if remarks else ()), *made, claims.section()),
         source="measured runs",
     )
 
@@ -67,14 +68,6 @@ def files(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> tuple
         *(csv(f"{part}.csv", frame) for part, frame in tables),
         *(parquet(f"{part}.parquet", frame) for part, frame in tables),
     )
-
-
-def slips() -> Section:
-    """Return the published figures that do not say what they seem to, recomputed."""
-    columns = (Column("figure"), Column("published"), Column("recomputed"), Column("why"))
-    rows = tuple((slip.what, slip.published, slip.recomputed, slip.why) for slip in published.slips())
-    where = Paragraph(f"Figures of the {published.R1}, recomputed; peak = SMs × lanes × 2 × clock.")
-    return Section("slips", "Published slips", (where, Table("What was printed", columns, rows, len(rows))))
 
 
 def _headline(kept: Sequence[Outcome]) -> str:
