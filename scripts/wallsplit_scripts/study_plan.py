@@ -39,6 +39,12 @@ class Wish:
     """Of every run; None: two for the grid, 20,000 for `item`, each workload's own else."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Given to every workload that has such a parameter."""
+    quick: bool = False
+    """Every part at its smallest sizes: to see it work, not to learn a time."""
+
+
+QUICK: Final = Wish(batches=(32, 256), item_every=(100,), repeat=1, quick=True)
+"""Every part once, in a few minutes."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ class Row:
     varied: Mapping[str, str] = field(default_factory=dict)
     usual: Mapping[str, str] = field(default_factory=dict)
     """What `Wish.settings` may override."""
+    quick: Mapping[str, str] | None = field(default_factory=dict)
+    """What a quick study sets beside `SHORT`, over `usual`; None: it leaves the row out."""
 
 
 def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
@@ -64,6 +72,10 @@ def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
 
 def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     """Return what one repeat of a part measures, in order."""
+    return tuple(row for row in _rows(part, wish) if not (wish.quick and row.quick is None))
+
+
+def _rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     match part:
         case "grid":
             return tuple(
@@ -77,7 +89,12 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
             return _SEARCH
         case "item":
             return tuple(
-                Row(workload, f"{workload}, {printing}", {"item_every": str(every), "print_every": print_every})
+                Row(
+                    workload,
+                    f"{workload}, {printing}",
+                    {"item_every": str(every), "print_every": print_every},
+                    quick={"epochs": "200"},
+                )
                 for every in wish.item_every
                 for workload in ("iris-cpu", "iris-gpu")
                 for printing, print_every in (("printing", "100"), ("no printing", "0"))
@@ -85,7 +102,9 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
         case "causes":
             return _CAUSES
         case "word2vec":
-            return tuple(Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}) for n in (1, 2))
+            return tuple(
+                Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}, quick=_TINY) for n in (1, 2)
+            )
 
 
 def recorded(cell: Cell) -> Cell:
@@ -98,22 +117,28 @@ def _settings(row: Row, wish: Wish) -> dict[str, str]:
     taken = {parameter.name for parameter in find(WORKLOADS, row.workload).parameters}
     epochs = {} if wish.epochs is None else {"epochs": str(wish.epochs)}
     given = {name: text for name, text in wish.settings.items() if name in taken}
-    return {**row.usual, **epochs, **given, **row.varied}
+    quick = {name: text for name, text in {**SHORT, **(row.quick or {})}.items() if name in taken} if wish.quick else {}
+    return {**row.usual, **quick, **epochs, **given, **row.varied}
 
 
+SHORT: Final = {"epochs": "2", "steps": "10"}
+"""How long a run of a quick study is, where its row does not say."""
+_TINY: Final = {"epochs": "1", "tokens": "20000"}
 _TWO: Final = {"epochs": "2"}
 _LIMITED: Final = {"cupy-sample": {"samples": "960"}}  # published: 89 s an epoch, the same every sample
 _SMALL: Final = {"batch": "128", "epochs": "2"}
+_PAIR: Final = {"models": "2"}
+_ONE_THREAD: Final = {"processes": "5", "threads": "1"}
 _SEARCH: Final = (
     Row("jax-vmap", "jax, vmap over five", usual=_SMALL),
-    Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL),
+    Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL, _PAIR),
     Row("jax-vmap-gpu", "jax on a GPU, vmap over five", usual=_SMALL),
-    Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL),
-    Row("pool", "keras, five processes", {"backend": "keras", "processes": "5"}, _SMALL),
-    Row("pool", "keras, five processes of one thread", {"backend": "keras", "processes": "5", "threads": "1"}, _SMALL),
-    Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL),
-    Row("pool", "numpy, five processes of one thread", {"backend": "numpy", "processes": "5", "threads": "1"}, _SMALL),
-    Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL),
+    Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL, _PAIR),
+    Row("pool", "keras, five processes", {"backend": "keras", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "keras, five processes of one thread", _ONE_THREAD | {"backend": "keras"}, _SMALL, _PAIR),
+    Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "numpy, five processes of one thread", _ONE_THREAD | {"backend": "numpy"}, _SMALL, _PAIR),
+    Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL, _PAIR),
 )
 _LARGE: Final = {"width": "2048"}
 _FEW: Final = {"steps": "20"}
@@ -126,8 +151,8 @@ _CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the ot
     Row("too-small", "batch 256", {"batch": "256"}),
     Row("mixed-precision", "width 128, fp32", {"width": "128"}, _FEW),
     Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
-    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW),
-    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW),
+    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW, None),
+    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW, None),
 )
 
 

@@ -17,7 +17,7 @@ from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
 from processes import alive, pid_in, wait_until
 from wallsplit.run import manifest
-from wallsplit.run.manifest import Baseline, Generator, RunManifest
+from wallsplit.run.manifest import Baseline, Generator, Load, RunManifest
 from wallsplit.run.nvml import from_csv
 from wallsplit_scripts import nsys as nsys_tool
 from wallsplit_scripts import nvml, recording, sampling, supervise
@@ -212,6 +212,17 @@ def test_a_workload_without_epochs_is_compared_by_its_whole_run() -> None:
 
     found = recording._baseline(Program(("python",), "pool"), profiled=[ran(9)], plain=[ran(7)])
     assert found == Baseline("whole run", (7,), (9,))
+
+
+def test_the_worst_of_the_runs_says_that_the_machine_was_busy(capsys: pytest.CaptureFixture[str]) -> None:
+    def ran(cpu_time_ns: int) -> Run:
+        own = RunManifest(Generator("wallsplit", "0"), device="cpu", wall_ns=100, load=Load(cpu_time_ns))
+        return Run(Ended(0), own)
+
+    recording._tell_busy_machine([ran(190), ran(49), ran(28)])
+    assert "warning: the machine was busy: this run had 28 % of a core" in capsys.readouterr().err
+    recording._tell_busy_machine([ran(190), Run(Ended(1))])
+    assert capsys.readouterr().err == ""
 
 
 def test_a_program_that_failed_is_not_run_again(tmp_path: Path, traces: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from studies import IDENTITY, absent, cell, failed, place, run
 from wallsplit.report.document import Paragraph, Section, Table
 from wallsplit.report.html import html
-from wallsplit.run.manifest import Data, Steps
+from wallsplit.run.manifest import Data, Load, Steps
 from wallsplit_study import published
 from wallsplit_study.cells import Outcome, measured
 from wallsplit_study.frames import summary
@@ -202,6 +202,14 @@ def test_models_trained_side_by_side_take_as_long_as_the_slowest_and_one_by_one_
     assert len(table(search(pool)).rows) == 1
 
 
+def test_what_processes_compute_and_spin_together_stands_beside_what_a_search_takes() -> None:
+    used = replace(run(100), load=Load(cpu_time_ns=800))
+    outcomes = [measured(cell(name, 1, "search", "pool"), IDENTITY, used) for name in ("five", "five of one thread")]
+    shown = table(search(outcomes))
+    column = [column.title for column in shown.columns].index("CPU time")
+    assert [row[column] for row in shown.rows] == [800, 800]
+
+
 def iris(every: int, wall_ns: int, calls: int, approach: str = "iris-cpu, printing") -> Outcome:
     """Return a run of the Iris loop whose 20,000 epochs took so long together."""
     return measured(
@@ -310,3 +318,29 @@ def test_hostile_text_acts_nowhere() -> None:
             assert not {"\x1b", "\u202e"} & set(text) or file.name.endswith(".csv"), file.name
             assert "<script>alert" not in text or file.name.endswith((".csv",)), file.name
             assert "![](http" not in text or file.name.endswith((".csv", ".svg", ".html")), file.name
+
+
+def test_runs_that_had_little_of_the_machine_make_a_warning() -> None:
+    def text(cpu_time_ns: int) -> str:
+        (outcome,) = place("numpy", 32, 100)
+        assert outcome.run is not None
+        shared = replace(outcome.run, wall_ns=1_000, load=Load(cpu_time_ns))
+        return html(report([replace(outcome, run=shared)]))
+
+    assert "in 1 of 1 runs on the CPU" in text(280)
+    assert "numpy, batch 32, repeat 1, which had 28 % of a core" in text(280)
+    assert "machine was busy" not in text(500)
+
+
+def test_a_quick_study_says_that_its_times_mean_little() -> None:
+    assert "its times mean little" in html(report(STUDY, quick=True))
+    assert "its times mean little" not in html(report(STUDY))
+
+
+def test_the_machine_is_described_with_its_system_and_settings() -> None:
+    (outcome,) = place("numpy", 32, 100)
+    assert outcome.run is not None
+    here = {**IDENTITY, "memory": "24 GiB", "system": "Debian, Linux 6"}
+    set_up = replace(outcome, identity=here, run=replace(outcome.run, settings={"torch_tf32": False}))
+    page = html(report([set_up]))
+    assert all(text in page for text in ("24 GiB", "Debian, Linux 6", "torch_tf32 False"))

@@ -19,9 +19,9 @@ _PRINTS = published.ITEM_EPOCHS // published.ITEM_PRINTED_EVERY
 _MEANING = (
     "Each call copies a number to the host and waits for it. On a CPU there is nothing to wait for, so only a GPU can "
     f"show what waiting costs. The published loop prints its loss every {published.ITEM_PRINTED_EVERY} epochs, and "
-    f"printing a tensor calls item(), too: in {published.ITEM_EPOCHS:,} epochs each of its rows made at least {_PRINTS} calls "
-    "beyond those it names. Measured here are both programs, its printing kept and its printing removed. Published: "
-    f"{published.ITEM_EPOCHS:,} epochs, {published.R2}, GPU; on its CPU the same model took "
+    f"printing a tensor calls item(), too: in {published.ITEM_EPOCHS:,} epochs each of its rows made at least "
+    f"{_PRINTS} calls beyond those it names. Measured here are both programs, its printing kept and its printing "
+    f"removed. Published: {published.ITEM_EPOCHS:,} epochs, {published.R2}, GPU; on its CPU the same model took "
     f"{published.IRIS_CPU_SECONDS:.2f} s."
 )
 

@@ -9,7 +9,7 @@ from builders import TraceBuilder
 from recorded_runs import TRAINING, put_beside
 from wallsplit.pipeline import analyze
 from wallsplit.run.beside_trace import in_words, recorded_run
-from wallsplit.run.manifest import Baseline, Capture, NvmlFile, beside, to_json
+from wallsplit.run.manifest import Baseline, Capture, Load, NvmlFile, beside, to_json
 from wallsplit.run.nvml import NvmlSample, to_csv
 from wallsplit.run.perturbation import perturbation
 
@@ -125,3 +125,12 @@ def test_a_perturbed_run_is_a_warning(trace: Path) -> None:
     found = analyze(trace)
     assert found.perturbation is not None
     assert found.perturbation.verdict == "perturbed"
+
+
+def test_a_run_on_the_cpu_that_shared_the_machine_is_noted(trace: Path) -> None:
+    def with_cpu_time(cpu_time_ns: int) -> str:
+        put_beside(trace, replace(TRAINING, device="cpu", wall_ns=1_000, load=Load(cpu_time_ns)))
+        return said(trace)
+
+    assert "warning: The machine was busy: this run had 28 % of a core" in with_cpu_time(280)
+    assert with_cpu_time(1_900) == ""
