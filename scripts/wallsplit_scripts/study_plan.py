@@ -93,6 +93,8 @@ def _rows(part: Part, wish: Wish) -> tuple[Row, ...]:
             return tuple(
                 Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}, quick=_TINY) for n in (1, 2)
             )
+        case "break-even":
+            return _BREAK_EVEN
 
 
 def recorded(cell: Cell) -> Cell:
@@ -135,6 +137,12 @@ _CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the ot
     Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
     Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW, None),
     Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW, None),
+)
+_CORNER: Final = {"epochs": "1", "width": "20", "batch": "32", "seconds": "0"}
+_BREAK_EVEN: Final = (
+    Row("break-even", "numpy", {"backend": "numpy"}, quick=_CORNER),
+    Row("break-even", "jax", {"backend": "jax"}, quick=_CORNER),
+    Row("break-even", "jax on a GPU", {"backend": "jax", "device": "cuda"}, quick=_CORNER),
 )
 
 

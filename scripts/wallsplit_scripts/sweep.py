@@ -126,9 +126,9 @@ def sweep(
     """Measure the published study here: time per epoch by approach and batch size, and more.
 
     PARTs are grid (the default), ops (each operation, one product, one step), search (vmap, processes, one by one),
-    item (loss.item() by its interval), causes (of slowness, and their remedies), word2vec, or all. A sweep that was
-    stopped continues where it was. The report shows everything measured into the output folder, all of it on this
-    machine.
+    item (loss.item() by its interval), causes (of slowness, and their remedies), word2vec, break-even (one step over
+    model and batch sizes: where a GPU begins to pay), or all. A sweep that was stopped continues where it was. The
+    report shows everything measured into the output folder, all of it on this machine.
     """
     usual = QUICK if quick else Wish()
     wish = replace(

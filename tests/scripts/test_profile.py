@@ -5,6 +5,8 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +18,7 @@ from click.testing import CliRunner, Result
 from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
 from processes import alive, pid_in, wait_until
+from wallsplit.aside import only_folder
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Generator, Load, RunManifest
 from wallsplit.run.nvml import from_csv
@@ -419,6 +422,23 @@ def test_of_two_runs_of_one_name_at_once_the_second_is_refused_and_the_first_kep
     go_on.touch()
     assert "wrote " in first.communicate(timeout=60)[1]
     assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+
+
+def test_a_run_that_ended_while_this_one_began_keeps_its_name(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def another_ends_meanwhile(parent: Path, name: str) -> Iterator[Path]:
+        with only_folder(parent, name) as folder:
+            (parent / f"{name}.nsys-rep").write_text("theirs")
+            yield folder
+
+    monkeypatch.setattr(recording, "only_folder", another_ends_meanwhile)
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "x", *python_program("pass"))
+    assert result.exit_code == 125
+    assert f"{traces}/x.nsys-rep: already there" in result.stderr
+    assert (traces / "x.nsys-rep").read_text() == "theirs"
+    assert left_in(traces) == ["x.nsys-rep"]
 
 
 def test_kill_9_leaves_no_process_and_the_next_run_clears_what_it_left_of_files(tmp_path: Path, traces: Path) -> None:

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from fake_nsys import fake_nsys
 from processes import alive, wait_until
 from studies import IDENTITY, place
+from wallsplit.aside import SUFFIX
 from wallsplit.run import manifest
 from wallsplit_scripts.main import run as run_command
 from wallsplit_scripts.measuring import CELLS, append
@@ -104,6 +105,24 @@ def test_a_sweep_that_was_killed_continues_and_measures_nothing_twice(tmp_path: 
     after = lines(tmp_path)
     assert run_command(sweep, arguments) == 0
     assert lines(tmp_path) == after
+
+
+def test_kill_9_leaves_no_workload_and_the_next_sweep_clears_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    long = command(tmp_path, "--repeat", "1", "--epochs", "100000000", "--approaches", "numpy-sample")
+    killed = in_background(long)
+    wait_until(lambda: bool(workloads_of(killed.pid)))
+    left = descendants(killed.pid)
+    killed.kill()
+    killed.communicate(timeout=30)
+    wait_until(lambda: not any(map(alive, left)))
+    assert [path.suffix for path in (tmp_path / "tmp").iterdir()] == [SUFFIX]
+    assert run_command(sweep, command(tmp_path, "--repeat", "1", "--approaches", "numpy", "--batches", "8")) == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def workloads_of(pid: int) -> list[int]:

@@ -12,7 +12,7 @@ from wallsplit.run.decoding import DecodeError, decode, encode
 from wallsplit.run.manifest import RunManifest
 from wallsplit_workloads.machine import IDENTITY
 
-Part = Literal["grid", "ops", "search", "item", "causes", "word2vec"]
+Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
 Status = Literal["measured", "no GPU here", "not installed", "failed"]
 
 LONGEST: Final = 200
@@ -147,7 +147,7 @@ def value_ns(outcome: Outcome) -> int | None:
             return outcome.step_median_ns
         case "search":
             return outcome.run.wall_ns if outcome.run else None
-        case "item" | "word2vec":
+        case "item" | "word2vec" | "break-even":
             return outcome.epochs_wall_ns
 
 
@@ -158,6 +158,7 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
     "item": "time of all epochs",
     "causes": "time per epoch",
     "word2vec": "time of training",
+    "break-even": "time of the whole sweep",
 }
 
 

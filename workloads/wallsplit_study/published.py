@@ -33,7 +33,7 @@ EPOCHS: Final = (
 )
 
 
-def epoch_seconds(approach: str, batch: int) -> float:
+def epoch_seconds(approach: str, batch: int | Literal["best", "smallest"]) -> float:
     """Return the published seconds of an epoch at this batch size.
 
     Raises:
@@ -94,3 +94,7 @@ EPOCH_API_SECONDS: Final = 2.7
 LAUNCH_SECONDS: Final = (5e-6, 15e-6)  # of one kernel launch
 SMI_RATIOS: Final = (0.9, 1.0)  # what nvidia-smi showed during an epoch
 SMS_BUSY: Final = {32: 3, 2048: 42}  # by batch size, "about"
+RULE_PARAMETERS, RULE_BATCH = 500_000, 256
+"""R1's rule: with fewer parameters than about this, and smaller batches, a good CPU is faster than a GPU."""
+KERAS_STEP_SECONDS: Final = (epoch_seconds("keras-gpu", 32) - epoch_seconds("keras-gpu", "best")) / sum(EPOCH_STEPS)
+"""What a step of Keras' on the GPU takes, whatever its arithmetic: what the epoch's floor leaves of 6.5 s, 2.24 ms."""

@@ -15,6 +15,7 @@ from wallsplit.report.writing import File
 from wallsplit.run.load import shared_cores
 from wallsplit.run.manifest import CPU
 from wallsplit_study import claims
+from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.cells import Outcome, Part, latest
 from wallsplit_study.frames import summary
@@ -44,6 +45,7 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     items,
     causes,
     word2vec,
+    break_even,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""

@@ -93,6 +93,12 @@ def test_samples_that_are_none_are_ignored_with_a_note(trace: Path, text: str) -
     assert said(trace).startswith("warning: run.nvml.csv is ignored: ")
 
 
+def test_a_file_of_samples_too_large_is_ignored_unread(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_samples(trace, to_csv([NvmlSample(99 * SECOND, 0, 1, None, None, 50_000)]))
+    monkeypatch.setattr("wallsplit.run.beside_trace.NVML_LIMIT_BYTES", 10)
+    assert said(trace) == "warning: run.nvml.csv is ignored: it has more than 10 bytes."
+
+
 def test_missing_samples_are_mentioned(trace: Path) -> None:
     put_beside(trace, replace(TRAINING, nvml=NvmlFile("gone.csv")))
     assert said(trace) == "info: gone.csv, the NVML samples of this run, is not beside the trace."
