@@ -4,12 +4,14 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO, Final
 
 from wallsplit import units
 from wallsplit.aside import private_folder
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
+from wallsplit.run import load as run_load
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Scalar
 from wallsplit_scripts import children
@@ -19,7 +21,7 @@ from wallsplit_scripts.supervise import supervise
 from wallsplit_study import cells
 from wallsplit_study.cells import Cell, Outcome
 from wallsplit_study.report import name
-from wallsplit_workloads import WORKLOADS, machine
+from wallsplit_workloads import WORKLOADS, machine, program
 from wallsplit_workloads.running import extra_of, require, versions
 from wallsplit_workloads.workload import Workload, device_of, find, resolve
 
@@ -37,8 +39,10 @@ class Interrupted(BaseException):
         self.number = number
 
 
-def load(path: Path) -> list[Outcome]:
-    """Return the outcomes in the file, none where it is missing; a last line cut short by a kill is removed from it.
+def load(path: Path, *, mend: bool = True) -> list[Outcome]:
+    """Return the outcomes in the file, none where it is missing, without a last line that a kill cut short.
+
+    That line is removed from the file unless it is not to be changed (`mend`).
 
     Raises:
         ReportError: the file cannot be read, or another line is damaged.
@@ -46,11 +50,30 @@ def load(path: Path) -> list[Outcome]:
     try:
         content = path.read_bytes() if path.exists() else b""
         outcomes, good = _parse(content, path)
-        if good < len(content):
+        if mend and good < len(content):
             os.truncate(path, good)
     except OSError as error:
         raise ReportError(f"{path}: cannot be read ({error.strerror}); choose another --output-dir") from error
     return outcomes
+
+
+def refuse_other_machines(path: Path) -> None:
+    """Raise ReportError where the file holds runs of another machine: one report is of one machine.
+
+    Raises:
+        ReportError: it does, or it is damaged; says what differs and what to do.
+    """
+    here = this_machine()
+    for there in cells.machines(load(path)):
+        if there != here:
+            unlike = [name for name in machine.IDENTITY if there.get(name) != here.get(name)]
+            differences = "; ".join(
+                f"{n} {there.get(n, 'not known')} there, {here.get(n, 'none')} here" for n in unlike
+            )
+            raise ReportError(
+                f"{path.parent} holds runs of another machine ({differences}); choose another --output-dir, or forget "
+                "them with --fresh; --compare-with shows two machines side by side"
+            )
 
 
 def append(path: Path, outcome: Outcome) -> None:
@@ -125,7 +148,7 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
 
 def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
     """Return the outcome of a cell that this machine cannot measure, without a GPU or a framework; else None."""
-    workload, values = _resolved(cell)
+    workload, values = resolved(cell)
     lack = machine.gpu_lack() if device_of(workload, values) == "gpu" else None
     if lack is not None:
         return Outcome(recorded(cell), "no GPU here", identity, lack)
@@ -136,13 +159,16 @@ def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
     return None
 
 
+@cache
+def this_machine() -> Mapping[str, str]:
+    """Return what tells this machine from another."""
+    return machine.identity()
+
+
 def identify(cell: Cell) -> dict[str, str]:
-    """Return what a measurement depends on beside its parameters: versions, processor, GPU."""
-    workload, values = _resolved(cell)
-    found = versions(workload, values) | {"processor": machine.cpu().model or "unknown"}
-    if device_of(workload, values) == "gpu" and (gpu := machine.gpu()):
-        found["gpu"] = gpu.name
-    return found
+    """Return what a measurement depends on beside its parameters: machine, versions, the workload's own version."""
+    workload, values = resolved(cell)
+    return {**this_machine(), **versions(workload, values), "workload": program.version(workload)}
 
 
 def told(outcome: Outcome) -> str:
@@ -152,7 +178,9 @@ def told(outcome: Outcome) -> str:
         return f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status
     first = cells.first_epoch_ns(outcome) if outcome.cell.part in ("grid", "causes") else None
     after = f" (first epoch {units.ns(first)})" if first is not None else ""
-    return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}"
+    busy = run_load.shared_cores(outcome.run) if outcome.run else None
+    warning = "" if busy is None else f"; {run_load.in_words(busy)}"
+    return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}{warning}"
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
@@ -171,7 +199,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
     return outcomes, good
 
 
-def _resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
+def resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
+    """Return the cell's workload and the values of its parameters."""
     workload = find(WORKLOADS, cell.workload)
     return workload, resolve(workload, cell.settings)
 

@@ -13,6 +13,7 @@ from typing import Literal
 import wallsplit
 from wallsplit.aside import only_folder
 from wallsplit.errors import CaptureError, ManifestError, WallsplitError
+from wallsplit.run import load as run_load
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
 from wallsplit.run.nvml import NvmlSample, energies_joules, to_csv
@@ -203,6 +204,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
         )
     _write(part / "trace.run.json", manifest.to_json(made))
     _tell_missing_ranges(capture, plan)
+    _tell_busy_machine([*profiled, *plain])
 
 
 def _describe_interrupted(
@@ -276,6 +278,13 @@ def _tell_missing_ranges(capture: Capture, plan: Plan) -> None:
     lost = "none" if seen == 0 else f"{seen:,}"
     why = arrived.why_no_ranges(nvtx_version, plan.nsys.version) or "steps are missing from the trace"
     say(f"warning: {expected:,} NVTX ranges were pushed and {lost} arrived in the trace: {why}")
+
+
+def _tell_busy_machine(runs: Sequence[Run]) -> None:
+    """Warn where a run on the CPU had little of it, by the worst of the runs."""
+    had = [cores for run in runs if run.own and (cores := run_load.shared_cores(run.own)) is not None]
+    if had:
+        say(f"warning: {run_load.in_words(min(had))}")
 
 
 def _publish(part: Path, plan: Plan) -> list[Path]:

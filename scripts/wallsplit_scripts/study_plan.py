@@ -37,6 +37,12 @@ class Wish:
     """Of every run; None: two for the grid, 20,000 for `item`, each workload's own else."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Given to every workload that has such a parameter."""
+    quick: bool = False
+    """Every part at its smallest sizes: to see it work, not to learn a time."""
+
+
+QUICK: Final = Wish(batches=(32, 256), item_every=(100,), repeat=1, quick=True)
+"""Every part once, in a few minutes."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class Row:
     varied: Mapping[str, str] = field(default_factory=dict)
     usual: Mapping[str, str] = field(default_factory=dict)
     """What `Wish.settings` may override."""
+    quick: Mapping[str, str] | None = field(default_factory=dict)
+    """What a quick study sets beside `SHORT`, over `usual`; None: it leaves the row out."""
 
 
 def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
@@ -62,6 +70,10 @@ def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
 
 def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     """Return what one repeat of a part measures, in order."""
+    return tuple(row for row in _rows(part, wish) if not (wish.quick and row.quick is None))
+
+
+def _rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     match part:
         case "grid":
             return tuple(Row(a, a, {"batch": str(batch)}, _TWO) for batch in wish.batches for a in wish.approaches)
@@ -71,14 +83,18 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
             return _SEARCH
         case "item":
             return tuple(
-                Row(workload, workload, {"item_every": str(every)})
+                Row(workload, workload, {"item_every": str(every)}, quick={"epochs": "200"})
                 for every in wish.item_every
                 for workload in ("iris-cpu", "iris-gpu")
             )
         case "causes":
             return _CAUSES
         case "word2vec":
-            return tuple(Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}) for n in (1, 2))
+            return tuple(
+                Row("word2vec", f"{n} worker{'s' * (n > 1)}", {"workers": str(n)}, quick=_TINY) for n in (1, 2)
+            )
+        case "break-even":
+            return _BREAK_EVEN
 
 
 def recorded(cell: Cell) -> Cell:
@@ -91,17 +107,22 @@ def _settings(row: Row, wish: Wish) -> dict[str, str]:
     taken = {parameter.name for parameter in find(WORKLOADS, row.workload).parameters}
     epochs = {} if wish.epochs is None else {"epochs": str(wish.epochs)}
     given = {name: text for name, text in wish.settings.items() if name in taken}
-    return {**row.usual, **epochs, **given, **row.varied}
+    quick = {name: text for name, text in {**SHORT, **(row.quick or {})}.items() if name in taken} if wish.quick else {}
+    return {**row.usual, **quick, **epochs, **given, **row.varied}
 
 
+SHORT: Final = {"epochs": "2", "steps": "10"}
+"""How long a run of a quick study is, where its row does not say."""
+_TINY: Final = {"epochs": "1", "tokens": "20000"}
 _TWO: Final = {"epochs": "2"}
 _SMALL: Final = {"batch": "128", "epochs": "2"}
+_PAIR: Final = {"models": "2"}
 _SEARCH: Final = (
     Row("jax-vmap", "jax, vmap over five", usual=_SMALL),
-    Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL),
-    Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL),
-    Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL),
-    Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL),
+    Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL, _PAIR),
+    Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL, _PAIR),
 )
 _LARGE: Final = {"width": "2048"}
 _FEW: Final = {"steps": "20"}
@@ -114,8 +135,14 @@ _CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the ot
     Row("too-small", "batch 256", {"batch": "256"}),
     Row("mixed-precision", "width 128, fp32", {"width": "128"}, _FEW),
     Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
-    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW),
-    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW),
+    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW, None),
+    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW, None),
+)
+_CORNER: Final = {"epochs": "1", "width": "20", "batch": "32", "seconds": "0"}
+_BREAK_EVEN: Final = (
+    Row("break-even", "numpy", {"backend": "numpy"}, quick=_CORNER),
+    Row("break-even", "jax", {"backend": "jax"}, quick=_CORNER),
+    Row("break-even", "jax on a GPU", {"backend": "jax", "device": "cuda"}, quick=_CORNER),
 )
 
 

@@ -1,9 +1,10 @@
+from dataclasses import replace
 from itertools import groupby
 from typing import get_args
 
 import pytest
 
-from wallsplit_scripts.study_plan import APPROACHES, Wish, plan, recorded
+from wallsplit_scripts.study_plan import APPROACHES, QUICK, Wish, plan, recorded
 from wallsplit_study.cells import Part, key
 from wallsplit_workloads import WORKLOADS
 from wallsplit_workloads.workload import find, resolve
@@ -52,3 +53,21 @@ def test_a_parameter_is_given_to_the_workloads_that_have_it_and_varied_ones_stay
 def test_a_cell_is_recorded_without_the_folder_of_its_data() -> None:
     cell = plan(["grid"], Wish(settings={"data": "/home/somebody/mnist.npz"}))[0]
     assert recorded(cell).settings["data"] == "mnist.npz"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_quick_study_has_every_part_in_short_runs_that_workloads_accept(part: Part) -> None:
+    cells = plan([part], QUICK)
+    assert cells
+    assert {cell.repeat for cell in cells} == {1}
+    whole = {(cell.workload, cell.approach) for cell in plan([part], Wish())}
+    for cell in cells:
+        values = resolve(find(WORKLOADS, cell.workload), cell.settings)
+        assert (cell.workload, cell.approach) in whole
+        assert isinstance(values["epochs"], int)
+        assert values["epochs"] <= 200
+
+
+def test_what_a_person_asks_for_counts_in_a_quick_study_too() -> None:
+    cells = plan(["grid"], replace(QUICK, batches=(64,), approaches=("numpy",), settings={"steps": "3"}))
+    assert [cell.settings for cell in cells] == [{"epochs": "2", "steps": "3", "batch": "64"}]

@@ -6,16 +6,15 @@ import pytest
 from studies import IDENTITY, absent, cell, failed, place, run
 from wallsplit.report.document import Section, Table
 from wallsplit.report.html import html
-from wallsplit.run.manifest import Scalar
-from wallsplit_study import published
+from wallsplit.run.manifest import Load, Scalar
 from wallsplit_study.cells import Outcome, measured
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import floors, grid, medians
 from wallsplit_study.items import items
 from wallsplit_study.learning import learning, time_to_target_ns
 from wallsplit_study.operations import operation_times, steps
-from wallsplit_study.remedies import causes, word2vec
-from wallsplit_study.report import files, report, slips
+from wallsplit_study.remedies import causes
+from wallsplit_study.report import files, report
 from wallsplit_study.search import search, training_ns
 
 HOSTILE = "<script>alert(1)</script>|$x$ ![](http://evil)\x1b[31m\u202e=cmd()"
@@ -124,20 +123,15 @@ def test_a_remedy_is_compared_with_its_own_cause() -> None:
     assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4])
 
 
-def test_word2vec_is_compared_with_one_worker() -> None:
-    outcomes = [measured(cell(f"{n}", 1, "word2vec"), IDENTITY, run(12 // n, words_per_second=5.0)) for n in (1, 2, 3)]
-    assert [row[4] for row in table(word2vec(outcomes)).rows] == [1, 2, 3]
-
-
 def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:
     assert files(STUDY) == files(STUDY)
     assert [file.name for file in files(STUDY) if file.name.endswith(".csv")] == ["grid.csv"]
     keys = [section.key for section in report(STUDY).sections]
-    assert keys == ["notes", "grid", "learning", "machine", "slips"]
+    assert keys == ["notes", "grid", "learning", "machine", "claims"]
 
 
 def test_a_study_without_any_outcome_still_has_a_report() -> None:
-    assert [section.key for section in report([]).sections] == ["slips"]
+    assert [section.key for section in report([]).sections] == ["claims"]
     assert "0 runs measured" in html(report([]))
 
 
@@ -183,10 +177,27 @@ def test_hostile_text_acts_nowhere() -> None:
             assert "![](http" not in text or file.name.endswith((".csv", ".svg", ".html")), file.name
 
 
-def test_slips_are_derived_from_operations_and_peak() -> None:
-    recomputed = {row[0]: row[2] for row in table(slips()).rows}
-    assert published.LAYER_FLOPS == 2 * 32 * 128 * 784
-    assert recomputed["arithmetic of X @ W1 at peak"] == "0.58 µs"
-    assert recomputed["the GPU “works” so much of the time"] == "0.11 %"
-    assert recomputed["share of the GPU's capability used"] == "0.11 %"
-    assert recomputed["graph launches of a training epoch"] == "1,500 + 375"
+def test_runs_that_had_little_of_the_machine_make_a_warning() -> None:
+    def text(cpu_time_ns: int) -> str:
+        (outcome,) = place("numpy", 32, 100)
+        assert outcome.run is not None
+        shared = replace(outcome.run, wall_ns=1_000, load=Load(cpu_time_ns))
+        return html(report([replace(outcome, run=shared)]))
+
+    assert "in 1 of 1 runs on the CPU" in text(280)
+    assert "numpy, batch 32, repeat 1, which had 28 % of a core" in text(280)
+    assert "machine was busy" not in text(500)
+
+
+def test_a_quick_study_says_that_its_times_mean_little() -> None:
+    assert "its times mean little" in html(report(STUDY, quick=True))
+    assert "its times mean little" not in html(report(STUDY))
+
+
+def test_the_machine_is_described_with_its_system_and_settings() -> None:
+    (outcome,) = place("numpy", 32, 100)
+    assert outcome.run is not None
+    here = {**IDENTITY, "memory": "24 GiB", "system": "Debian, Linux 6"}
+    set_up = replace(outcome, identity=here, run=replace(outcome.run, settings={"torch_tf32": False}))
+    page = html(report([set_up]))
+    assert all(text in page for text in ("24 GiB", "Debian, Linux 6", "torch_tf32 False"))

@@ -121,6 +121,13 @@ def test_word2vec_reports_its_words_per_second(tmp_path: Path) -> None:
     assert found.data is not None
     assert found.data.train_samples == 5_000
     assert isinstance(found.results["words_per_second"], float)
+    assert found.arithmetic is not None
+    pairs = found.results["pairs_per_epoch"]
+    assert isinstance(pairs, int)
+    assert 0 < pairs < 5_000 * 5.3  # as many as without subsampling
+    assert found.arithmetic.flops_per_epoch == pytest.approx(pairs * 3_800, rel=1e-3)
+    assert found.results["bytes_touched_per_epoch"] == pytest.approx(pairs * 5_600, rel=1e-3)
+    assert {"row_bytes_per_second", "cached_row_bytes_per_second"} < found.results.keys()
 
 
 def test_microbenchmarks_run_on_jax(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Promises about the machine's description: a peak only from factors that were read, nothing for what is not known."""
 
+import platform
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -137,3 +138,16 @@ def test_threads_cannot_be_set_without_threadpoolctl(monkeypatch: pytest.MonkeyP
         WallsplitError, match="threadpoolctl is not installed; install it, or set OPENBLAS_NUM_THREADS=1"
     ):
         machine.limit_native_threads(1)
+
+
+def test_a_machine_is_told_from_another_by_the_listed_names_and_no_host_name() -> None:
+    here = machine.identity()
+    assert set(here) <= set(machine.IDENTITY)
+    assert {"processor", "cores", "memory", "system"} <= set(here)
+    assert platform.node() not in " ".join(here.values()).split()
+
+
+def test_a_gpu_and_its_driver_are_part_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "gpu", lambda: Gpu("A GPU"))
+    monkeypatch.setattr(machine, "driver", lambda: "550.54")
+    assert (machine.identity()["gpu"], machine.identity()["driver"]) == ("A GPU", "550.54")

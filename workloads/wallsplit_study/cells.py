@@ -10,8 +10,9 @@ from typing import Final, Literal
 from wallsplit.errors import ManifestError
 from wallsplit.run.decoding import DecodeError, decode, encode
 from wallsplit.run.manifest import RunManifest
+from wallsplit_workloads.machine import IDENTITY
 
-Part = Literal["grid", "ops", "search", "item", "causes", "word2vec"]
+Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
 Status = Literal["measured", "no GPU here", "not installed", "failed"]
 
 LONGEST: Final = 200
@@ -38,7 +39,7 @@ class Outcome:
     cell: Cell
     status: Status
     identity: Mapping[str, str] = field(default_factory=dict)
-    """Versions and processor: measured with others, it is another measurement."""
+    """The machine, the versions and the workload's own: measured with others, it is another measurement."""
     message: str | None = None
     epochs_wall_ns: int | None = None
     step_median_ns: int | None = None
@@ -53,6 +54,16 @@ class Outcome:
 def key(cell: Cell, identity: Mapping[str, str]) -> str:
     """Return what tells the cell, measured under this identity, from every other."""
     return json.dumps([encode(cell), dict(identity)], sort_keys=True)
+
+
+def machine_of(outcome: Outcome) -> dict[str, str]:
+    """Return what the outcome's identity says of the machine, by the names of `machine.IDENTITY`."""
+    return {name: outcome.identity[name] for name in IDENTITY if name in outcome.identity}
+
+
+def machines(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
+    """Return the machines the outcomes are of, each once, in the order they appear."""
+    return list({tuple(own.items()): own for outcome in outcomes if (own := machine_of(outcome))}.values())
 
 
 def measured(cell: Cell, identity: Mapping[str, str], run: RunManifest) -> Outcome:
@@ -136,7 +147,7 @@ def value_ns(outcome: Outcome) -> int | None:
             return outcome.step_median_ns
         case "search":
             return outcome.run.wall_ns if outcome.run else None
-        case "item" | "word2vec":
+        case "item" | "word2vec" | "break-even":
             return outcome.epochs_wall_ns
 
 
@@ -147,6 +158,7 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
     "item": "time of all epochs",
     "causes": "time per epoch",
     "word2vec": "time of training",
+    "break-even": "time of the whole sweep",
 }
 
 

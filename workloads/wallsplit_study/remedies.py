@@ -1,19 +1,14 @@
-"""R3's causes of slowness with and without their remedy, and word2vec by its number of workers: the same comparison."""
+"""R3's causes of slowness with and without their remedy."""
 
 from collections.abc import Sequence
 
 from wallsplit.report.document import Column, Paragraph, Section, Table
 from wallsplit_study.cells import Outcome
 from wallsplit_study.frames import summary
-from wallsplit_study.results import number
 
 _CAUSES = (
     "Causes are compared by samples per second, since a bigger batch changes what a step is. On a CPU no copy crosses "
     "a bus and no launch is waited for: what a remedy gains here says nothing of its gain on a GPU."
-)
-_WORDS = (
-    "Gensim trains in threads without locks, each example looking up random rows of memory: the same pattern in "
-    "production, bound by memory."
 )
 
 
@@ -53,42 +48,3 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     )
     table = Table("Each cause and its remedy", columns, tuple(rows), len(rows))
     return Section("causes", "Causes of slowness", (Paragraph(_CAUSES), table))
-
-
-def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
-    """Return the training time of word2vec by its workers; None where nothing of it was run."""
-    frame = summary(outcomes, "word2vec")
-    if frame.is_empty():
-        return None
-    first = frame["median_ns"][0]
-    rows = tuple(
-        (
-            row["approach"],
-            row["median_ns"],
-            row["min_ns"],
-            row["max_ns"],
-            first / row["median_ns"] if first and row["median_ns"] else None,
-            _words_per_s(outcomes, row["approach"]),
-            row["n"],
-            row["status"],
-        )
-        for row in frame.iter_rows(named=True)
-    )
-    columns = (
-        Column("workers"),
-        Column("training", "ns", "not measured"),
-        Column("min", "ns"),
-        Column("max", "ns"),
-        Column("times the first row's speed", "number"),
-        Column("words per s", "number"),
-        Column("repeats", "count"),
-        Column("status"),
-    )
-    table = Table("word2vec on a generated corpus", columns, rows, len(rows))
-    return Section("word2vec", "word2vec", (Paragraph(_WORDS), table))
-
-
-def _words_per_s(outcomes: Sequence[Outcome], approach: str) -> float | None:
-    """Return words per second of the fastest repeat, vocabulary included."""
-    own = [one.run for one in outcomes if one.cell.part == "word2vec" and one.cell.approach == approach and one.run]
-    return max((rate for run in own if (rate := number(run.results, "words_per_second"))), default=None)

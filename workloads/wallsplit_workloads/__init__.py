@@ -1,6 +1,7 @@
 """The workloads, in the order people meet them. A new one is one new file and one line here."""
 
 from wallsplit_workloads import (
+    break_even,
     iris_cpu,
     iris_gpu,
     loader_bound,
@@ -44,4 +45,5 @@ WORKLOADS = (
     transfer_bound.WORKLOAD,
     too_small.WORKLOAD,
     mixed_precision.WORKLOAD,
+    break_even.WORKLOAD,
 )

@@ -75,12 +75,16 @@ def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8],
     return images, labels
 
 
-def zipf_corpus(tokens: int, vocabulary: int, sentence: int, seed: int) -> list[list[str]]:
-    """Return sentences of words w0, w1 …, word k drawn with probability ∝ 1 ÷ (k + 1), as in natural text."""
+def zipf_words(tokens: int, vocabulary: int, seed: int) -> NDArray[np.int64]:
+    """Return words (tokens,) as their numbers, word k drawn with probability ∝ 1 ÷ (k + 1), as in natural text."""
     weights = 1 / np.arange(1, vocabulary + 1)
-    drawn = np.random.default_rng(seed).choice(vocabulary, tokens, p=weights / weights.sum())
-    words = np.array([f"w{k}" for k in range(vocabulary)], dtype=object)[drawn].tolist()
-    return [words[start : start + sentence] for start in range(0, tokens, sentence)]
+    return np.random.default_rng(seed).choice(vocabulary, tokens, p=weights / weights.sum())
+
+
+def sentences(numbers: NDArray[np.int64], words: int) -> list[list[str]]:
+    """Return the numbers as words w0, w1 …, so many to a sentence."""
+    spelled = np.array([f"w{k}" for k in range(numbers.max() + 1)], dtype=object)[numbers].tolist()
+    return [spelled[start : start + words] for start in range(0, len(spelled), words)]
 
 
 def _load(path: Path | None) -> tuple[NDArray[Any], NDArray[Any], Data]:

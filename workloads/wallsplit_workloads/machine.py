@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from wallsplit.arithmetic.work import LANES_PER_SM
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Cpu, Gpu
@@ -109,6 +111,44 @@ def gpu(nvml: Any = None) -> Gpu | None:
         return None
     finally:
         nvml.nvmlShutdown()
+
+
+def identity() -> dict[str, str]:
+    """Return what tells this machine from another, by the names of `IDENTITY`; what cannot be found out is left out."""
+    processor, card = cpu(), gpu()
+    found = {
+        "processor": processor.model or platform.machine(),
+        "cores": f"{processor.physical_cores or '?'} physical, {processor.logical_cores or '?'} logical",
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
+        "gpu": card.name if card else None,
+        "driver": driver() if card else None,
+        "system": f"{_distribution()}, {platform.system()} {platform.release()}",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+IDENTITY = ("processor", "cores", "memory", "gpu", "driver", "system")
+"""What two measurements must have in common to be of one machine."""
+
+
+def driver(nvml: Any = None) -> str | None:
+    """Return the version of the NVIDIA driver, as NVML tells; None without either."""
+    try:
+        nvml = nvml or importlib.import_module("pynvml")
+        nvml.nvmlInit()
+        version = nvml.nvmlSystemGetDriverVersion()
+        nvml.nvmlShutdown()
+    except Exception:
+        return None
+    return version.decode(errors="replace") if isinstance(version, bytes) else str(version)
+
+
+def _distribution() -> str:
+    """Return the name of the operating system's distribution, else what kind of system it is."""
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except (OSError, AttributeError):
+        return platform.system()
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:

@@ -45,6 +45,7 @@ def run(context: RunContext) -> Result:
             "tensorflow_intra_op": threading.get_intra_op_parallelism_threads(),  # 0: one per core
             "tensorflow_inter_op": threading.get_inter_op_parallelism_threads(),
         },
+        settings={"jit_compile": bool(model.jit_compile)},
         epochs=tuple(clock.epochs),
         step_wall_ns=tuple(clock.step_wall_ns),
     )

@@ -9,9 +9,9 @@ from typing import Final
 import wallsplit
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Generator, RunManifest, Scalar
-from wallsplit_workloads import machine
+from wallsplit_workloads import machine, settings, usage
 from wallsplit_workloads.marks import Marks
-from wallsplit_workloads.workload import RunContext, Workload, device_of
+from wallsplit_workloads.workload import Device, RunContext, Workload, device_of
 
 # Of each extra: the modules a workload imports, and the distributions whose versions the manifest records.
 _TENSORFLOW = (("tensorflow",), ("tensorflow", "tensorflow-cpu", "keras"))
@@ -37,13 +37,13 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
     require(workload, values)
     device = device_of(workload, values)
     context = RunContext(values, device, Marks(), progress)
-    start = perf_counter_ns()
+    before, start = usage.reading(), perf_counter_ns()
     result = workload.run(context)
-    wall_ns = perf_counter_ns() - start
+    wall_ns, after = perf_counter_ns() - start, usage.reading()
     return RunManifest(
         generator=Generator("wallsplit", wallsplit.__version__),
         workload=workload.name,
-        parameters=_recorded(workload, values),
+        parameters=recorded_values(workload, values),
         seed=context.integer("seed"),
         device=device,
         data=result.data,
@@ -52,14 +52,24 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         arithmetic=result.arithmetic,
         versions=versions(workload, values),
         threads=result.threads,
+        settings={**settings.settings(), **result.settings},
         cpu=machine.cpu(),
         gpu=machine.gpu() if device == "gpu" else None,
         wall_ns=wall_ns,
+        load=usage.between(before, after),
+        peak_memory_bytes=_peak_memory_bytes(device),
         epochs=result.epochs,
         step_wall_ns=result.step_wall_ns,
         marks=context.marks.counts,
         results=result.results,
     )
+
+
+def _peak_memory_bytes(device: Device) -> dict[str, int]:
+    """Return the most memory in use: of the host by the largest process, of a GPU as the frameworks counted it."""
+    process = usage.peak_process_bytes()
+    host = {} if process is None else {"process": process}
+    return host | (settings.peak_memory_bytes() if device == "gpu" else {})
 
 
 def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
@@ -102,7 +112,7 @@ def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
     return f"{extra}-gpu" if device_of(workload, values) == "gpu" else extra
 
 
-def _recorded(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def recorded_values(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Return the values as the manifest may hold them: of a path on the user's disk, the last part only."""
     paths = {parameter.name for parameter in workload.parameters if parameter.kind is Path}
     return {name: Path(str(v)).name if name in paths and v is not None else v for name, v in values.items()}

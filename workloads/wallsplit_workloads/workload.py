@@ -65,6 +65,7 @@ class Result:
     steps: Steps | None = None
     arithmetic: Arithmetic | None = None
     threads: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, Scalar] = field(default_factory=dict)  # beside those that settings.py asks for
     epochs: tuple[Epoch, ...] = ()
     step_wall_ns: tuple[int, ...] | None = None
     results: Mapping[str, object] = field(default_factory=dict)
