@@ -6,14 +6,12 @@ import pytest
 
 from wallsplit.run.manifest import Steps, read
 from wallsplit_workloads.__main__ import REFUSED, main
-from wallsplit_workloads.marks import ASKED
 from workload_runs import need, small_set
 
 
 def test_a_run_leaves_its_manifest_and_prints_a_line_per_epoch(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(ASKED, "1")
     data, result = small_set(tmp_path), tmp_path / "x.run.json"
     command = ["numpy", "--batch", "50", "--epochs", "3", "--steps", "4", "--data", str(data), "--set", "rate=0.5"]
     assert main([*command, "--result", str(result)]) == 0
@@ -26,8 +24,7 @@ def test_a_run_leaves_its_manifest_and_prints_a_line_per_epoch(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mnist.npz", "x.run.json"]
 
 
-def test_microbenchmarks_time_what_they_are_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ASKED, "1")
+def test_microbenchmarks_time_what_they_are_asked_to(tmp_path: Path) -> None:
     for name in ("op-timing", "matmul", "train-step"):
         assert main([name, "--steps", "5", "--epochs", "2", "--result", str(tmp_path / name)]) == 0
         manifest = read(tmp_path / name)
