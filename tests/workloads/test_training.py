@@ -9,6 +9,7 @@ import pytest
 from wallsplit.run.manifest import Epoch, Scalar
 from wallsplit_workloads import mlp, mnist_numpy, mnist_numpy_sample
 from wallsplit_workloads.data import mnist
+from wallsplit_workloads.marks import RecordedMarks
 from wallsplit_workloads.training import Trainer, progress_line, train
 from wallsplit_workloads.workload import RunContext
 from workload_runs import small_set
@@ -26,7 +27,7 @@ VALUES: dict[str, Scalar] = {
 
 
 def context(folder: Path, **values: Scalar) -> RunContext:
-    return RunContext({**VALUES, "data": str(small_set(folder, 500)), **values})
+    return RunContext({**VALUES, "data": str(small_set(folder, 500)), **values}, marks=RecordedMarks())
 
 
 def test_an_epoch_marks_every_step_and_every_phase_once(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """R1's MNIST MLP in CuPy, a whole batch at a time: the NumPy program with another array library."""
 
 from wallsplit_workloads import mlp, mnist_numpy
-from wallsplit_workloads.workload import Result, RunContext, Workload
+from wallsplit_workloads.workload import WAIT_PHASES, Result, RunContext, Workload
 
 
 def run(context: RunContext) -> Result:
@@ -13,5 +13,11 @@ def run(context: RunContext) -> Result:
 
 
 WORKLOAD = Workload(
-    "cupy", "MNIST MLP, batched CuPy", run, mnist_numpy.PARAMETERS, extra="cupy", device="gpu", cpu_sibling="numpy"
+    "cupy",
+    "MNIST MLP, batched CuPy",
+    run,
+    (*mnist_numpy.PARAMETERS, WAIT_PHASES),
+    extra="cupy",
+    device="gpu",
+    cpu_sibling="numpy",
 )

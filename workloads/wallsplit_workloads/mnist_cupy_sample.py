@@ -16,7 +16,7 @@ WORKLOAD = Workload(
     "cupy-sample",
     "MNIST MLP, the per-sample loop ported to CuPy unchanged",
     run,
-    mnist_numpy.PARAMETERS,
+    mnist_numpy_sample.PARAMETERS,
     extra="cupy",
     device="gpu",
     cpu_sibling="numpy-sample",

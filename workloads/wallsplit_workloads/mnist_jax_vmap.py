@@ -8,8 +8,8 @@ from wallsplit_workloads.machine import schedulable_cpus
 from wallsplit_workloads.mlp import Array, Weights
 from wallsplit_workloads.mnist_jax_cpu import compile_ahead, pick_device
 from wallsplit_workloads.mnist_numpy import PARAMETERS
-from wallsplit_workloads.training import Trainer, train
-from wallsplit_workloads.workload import Parameter, Result, RunContext, Workload
+from wallsplit_workloads.training import Trainer, phase_wait, train
+from wallsplit_workloads.workload import WAIT_PHASES, Parameter, Result, RunContext, Workload
 
 
 def rates(count: int) -> list[float]:
@@ -48,7 +48,13 @@ def run(context: RunContext) -> Result:
         return jax.device_put(array, device)
 
     w1, b1, w2, b2 = (put(np.stack([weight] * models)) for weight in mlp.initial_weights(context.integer("seed")))
-    trainer = Trainer(step, evaluate, put, totals=put(np.zeros((models, 2), np.float32)))
+    trainer = Trainer(
+        step,
+        evaluate,
+        put,
+        totals=put(np.zeros((models, 2), np.float32)),
+        wait=phase_wait(context, jax.block_until_ready),
+    )
     with context.marks("compile"):
         compile_wall_ns = compile_ahead(batch, split, (w1, b1, w2, b2), trainer)
     training = train(context, split, (w1, b1, w2, b2), trainer)
@@ -75,6 +81,6 @@ WORKLOAD = Workload(
     "jax-vmap",
     "MNIST MLP, five learning rates at once with jax.vmap",
     run,
-    (*(parameter for parameter in PARAMETERS if parameter.name != "rate"), MODELS),
+    (*(parameter for parameter in PARAMETERS if parameter.name != "rate"), MODELS, WAIT_PHASES),
     extra="jax",
 )
