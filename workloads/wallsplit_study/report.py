@@ -21,6 +21,7 @@ from wallsplit_study.cells import Outcome, Part, latest
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import grid
 from wallsplit_study.items import items
+from wallsplit_study.latency import latency
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
@@ -46,6 +47,7 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     causes,
     word2vec,
     break_even,
+    latency,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""
