@@ -4,6 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import IO, Final
@@ -13,8 +14,10 @@ from wallsplit.aside import private_folder
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
 from wallsplit.run import load as run_load
 from wallsplit.run import manifest
-from wallsplit.run.manifest import Scalar
-from wallsplit_scripts import children
+from wallsplit.run.manifest import RunManifest, Scalar
+from wallsplit.run.nvml import NvmlSample, energy_joules, mean_gpu_ratio
+from wallsplit_scripts import children, nvml
+from wallsplit_scripts.builds import environment_of
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.study_plan import recorded
 from wallsplit_scripts.supervise import supervise
@@ -22,6 +25,7 @@ from wallsplit_study import cells
 from wallsplit_study.cells import Cell, Outcome
 from wallsplit_study.report import name
 from wallsplit_workloads import WORKLOADS, machine, program
+from wallsplit_workloads.devices import in_nvml_order
 from wallsplit_workloads.running import extra_of, require, versions
 from wallsplit_workloads.workload import Workload, device_of, find, resolve
 
@@ -131,9 +135,12 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
     settings = (f"--set={key}={text}" for key, text in cell.settings.items())
     with private_folder(Path(tempfile.gettempdir()), "wallsplit") as folder, tempfile.TemporaryFile() as output:
         result = folder / "run.json"
-        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result))
-        environment = children.environment()
-        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
+        python = environment_of(extra_of(*resolved(cell))).python
+        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result), python=python)
+        environment = in_nvml_order(children.environment())
+        library = nvml.load() if device_of(*resolved(cell)) == "gpu" else None
+        with nvml.Sampler(library, environment=environment, first=True) as sampler:
+            ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
         if ended.interrupted_by is not None:
             raise Interrupted(ended.interrupted_by)
         if ended.timed_out:
@@ -141,9 +148,23 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
         if ended.exit_code:
             return _failed(cell, identity, f"exit code {ended.exit_code}: {_last_line(output)}")
         try:
-            return cells.measured(recorded(cell), identity, manifest.read(result))
+            found = with_samples(manifest.read(result), sampler.samples)
+            return cells.measured(recorded(cell), identity, found)
         except ManifestError as error:
             return _failed(cell, identity, str(error))
+
+
+def with_samples(run: RunManifest, samples: Sequence[NvmlSample]) -> RunManifest:
+    """Return the run with what NVML said meanwhile: peak memory, mean utilisation, energy of the whole process."""
+    if not samples:
+        return run
+    whole = samples[0].utc_ns, samples[-1].utc_ns
+    said = {"gpu_ratio": mean_gpu_ratio(samples, *whole), "process_energy_joules": energy_joules(samples, *whole)}
+    return replace(
+        run,
+        peak_memory_bytes={**run.peak_memory_bytes, **nvml.peak_memory_bytes(samples)},
+        results={**run.results, **{name: value for name, value in said.items() if value is not None}},
+    )
 
 
 def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
@@ -153,7 +174,7 @@ def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
     if lack is not None:
         return Outcome(recorded(cell), "no GPU here", identity, lack)
     try:
-        require(workload, values)
+        require(workload, values, environment_of(extra_of(workload, values)))
     except WallsplitError:
         return Outcome(recorded(cell), "not installed", identity, f"wallsplit[{extra_of(workload, values)}]")
     return None
@@ -168,7 +189,8 @@ def this_machine() -> Mapping[str, str]:
 def identify(cell: Cell) -> dict[str, str]:
     """Return what a measurement depends on beside its parameters: machine, versions, the workload's own version."""
     workload, values = resolved(cell)
-    return {**this_machine(), **versions(workload, values), "workload": program.version(workload)}
+    own = versions(workload, values, environment_of(extra_of(workload, values)))
+    return {**this_machine(), **own, "workload": program.version(workload)}
 
 
 def told(outcome: Outcome) -> str:

@@ -1,5 +1,6 @@
 """One profile from beginning to end: runs with and without the profiler, the export, the manifest, the final names."""
 
+import os
 import shlex
 import subprocess
 import time
@@ -36,6 +37,7 @@ class Program:
     workload: str | None = None  # None: a user's own command
     device: Literal["cpu", "gpu"] | None = None
     environment: Mapping[str, str] | None = None  # None: this process's
+    cuda_major: int | None = None  # the CUDA it was built on, where that is known
 
     def command(self, result: Path) -> tuple[str, ...]:
         """Return the command line of one run."""
@@ -84,6 +86,8 @@ def record(program: Program, plan: Plan) -> int:
         CaptureError: a name is taken, the folder is unwritable, nsys failed, or the program ran into the time limit.
     """
     refuse_taken_names(plan)
+    if program.device == "gpu" and (blind := nsys.blind_to(program.cuda_major, plan.nsys.version)):
+        say(f"warning: {blind}")
     with _writing_aside(plan) as part:
         refuse_taken_names(plan)  # by a run that ended between the two
         published: list[Path] = []
@@ -147,7 +151,8 @@ def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
     result, report, export = part / RESULT, part / "trace.nsys-rep", part / "trace.sqlite"
     for earlier in (result, report, export):  # of the run before, which must not pass for this one's
         earlier.unlink(missing_ok=True)
-    with nvml.Sampler(nvml.load()) as sampler:
+    seen = os.environ if program.environment is None else program.environment
+    with nvml.Sampler(nvml.load(), environment=seen, first=program.workload is not None) as sampler:
         command = program.command(result)
         ended = nsys.capture(plan.nsys, plan.options, report, command, plan.limit_s, program.environment)
     wall_ns = None
@@ -200,6 +205,7 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
         made = replace(
             made,
             nvml=NvmlFile(plan.file(".nvml.csv").name),
+            peak_memory_bytes={**made.peak_memory_bytes, **nvml.peak_memory_bytes(run.samples)},
             results={**made.results, "epoch_energy_joules": energies},
         )
     _write(part / "trace.run.json", manifest.to_json(made))

@@ -228,6 +228,17 @@ def test_the_worst_of_the_runs_says_that_the_machine_was_busy(capsys: pytest.Cap
     assert capsys.readouterr().err == ""
 
 
+def test_before_recording_it_is_said_that_this_nsys_sees_no_kernels_of_the_program(
+    tmp_path: Path, traces: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = nsys_tool.find(str(fake_nsys(tmp_path)))
+    plan = recording.Plan(tool, capture_options(tool, "gpu"), traces, "x")
+    capsys.readouterr()
+    recording.record(Program(("true",), device="gpu", cuda_major=13), plan)
+    warning, *_ = capsys.readouterr().err.splitlines()
+    assert "nsys 2023.4.4 records no kernels of programs built on CUDA 13; it takes 2025.3 or later" in warning
+
+
 def test_a_program_that_failed_is_not_run_again(tmp_path: Path, traces: Path) -> None:
     log = tmp_path / "log"
     code = "import sys; open(sys.argv[1], 'a').write('ran\\n'); sys.exit(4)"

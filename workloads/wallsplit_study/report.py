@@ -18,6 +18,7 @@ from wallsplit_study import claims
 from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.cells import Outcome, Part, latest
+from wallsplit_study.end_to_end import end_to_end
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import grid
 from wallsplit_study.items import items
@@ -47,6 +48,7 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     causes,
     word2vec,
     break_even,
+    end_to_end,
     latency,
     machine,
 )

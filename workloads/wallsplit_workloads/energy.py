@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wallsplit_workloads import devices
 from wallsplit_workloads.workload import Device
 
 _POWERCAP = Path("/sys/class/powercap")  # Linux; an AMD processor's packages have the name intel-rapl, too
@@ -50,14 +51,14 @@ def _packages() -> dict[str, Meter]:
 
 
 def _gpu(nvml: Any) -> dict[str, Meter]:
-    """Return the meter of the first GPU, which those from Volta on have."""
+    """Return the meter of the first GPU that a program sees; those from Volta on have one."""
     try:
         nvml = nvml or importlib.import_module("pynvml")
         nvml.nvmlInit()
     except Exception:
         return {}
     try:
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        handle = nvml.nvmlDeviceGetHandleByIndex(next(iter(devices.visible(nvml)), 0))
         return {GPU: Meter(nvml.nvmlDeviceGetTotalEnergyConsumption(handle))}
     except nvml.NVMLError:
         return {}

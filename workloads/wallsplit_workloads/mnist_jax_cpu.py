@@ -1,5 +1,6 @@
 """R1's MNIST MLP in JAX: forward, backward and update compiled into one function."""
 
+import os
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from wallsplit_workloads.workload import Device, Result, RunContext, Workload
 
 if TYPE_CHECKING:
     import jax
+
+PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
+"""Whether JAX takes most of a GPU's memory at the start."""
 
 
 def run(context: RunContext) -> Result:
@@ -61,6 +65,9 @@ def pick_device(device: Device) -> "jax.Device":
     Raises:
         WallsplitError: JAX was installed without support for this GPU.
     """
+    os.environ.setdefault(
+        PREALLOCATE, "false"
+    )  # read when the first device is asked for: counts of memory mean its use
     import jax
 
     if device == "cpu":

@@ -62,8 +62,12 @@ def import_tensorflow(device: Device) -> Any:
 
     if device == "cpu":
         tf.config.set_visible_devices([], "GPU")
-    elif not tf.config.list_physical_devices("GPU"):
+        return tf
+    gpus = tf.config.list_physical_devices("GPU")
+    if not gpus:
         raise WallsplitError("TensorFlow sees no GPU; install wallsplit[tensorflow-gpu] or choose a CPU workload")
+    for gpu in gpus:  # else it takes all memory at the start, and no count of memory says anything
+        tf.config.experimental.set_memory_growth(gpu, True)
     return tf
 
 

@@ -1,6 +1,5 @@
 """Running a workload: is what it needs here, run it, and make the manifest of what it measured."""
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter_ns
@@ -10,18 +9,15 @@ import wallsplit
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Generator, RunManifest, Scalar
 from wallsplit_workloads import energy, machine, settings, usage
+from wallsplit_workloads.environment import HERE, Environment
 from wallsplit_workloads.marks import Marks
 from wallsplit_workloads.workload import Device, RunContext, Workload, device_of
 
-# Of each extra: the modules a workload imports, and the distributions whose versions the manifest records.
-_TENSORFLOW = (("tensorflow",), ("tensorflow", "tensorflow-cpu", "keras"))
-_JAX = (("jax",), ("jax", "jaxlib"))
-_EXTRAS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+# Of each framework: the modules a workload imports, and the distributions whose versions the manifest records.
+_FAMILIES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "profile": ((), ()),
-    "tensorflow": _TENSORFLOW,
-    "tensorflow-gpu": _TENSORFLOW,
-    "jax": _JAX,
-    "jax-gpu": _JAX,
+    "tensorflow": (("tensorflow",), ("tensorflow", "tensorflow-cpu", "keras")),
+    "jax": (("jax",), ("jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda13-plugin")),
     "torch": (("torch", "sklearn"), ("torch", "scikit-learn")),
     "cupy": (("cupy",), ("cupy-cuda12x", "cupy-cuda13x", "cupy")),
     "word2vec": (("gensim",), ("gensim",)),
@@ -75,16 +71,16 @@ def _peak_memory_bytes(device: Device) -> dict[str, int]:
     return host | (settings.peak_memory_bytes() if device == "gpu" else {})
 
 
-def require(workload: Workload, values: Mapping[str, Scalar]) -> None:
-    """Raise WallsplitError unless a run with these values can start here; takes microseconds, imports no framework.
+def require(workload: Workload, values: Mapping[str, Scalar], environment: Environment = HERE) -> None:
+    """Raise WallsplitError unless a run with these values can start there; takes microseconds, imports no framework.
 
     Raises:
         WallsplitError: what is missing, and what to install or to run instead.
     """
     require_device(workload, values)
     extra = extra_of(workload, values)
-    for module in _EXTRAS[extra][0]:
-        if importlib.util.find_spec(module) is None:
+    for module in _FAMILIES[family_of(extra)][0]:
+        if not environment.has(module):
             raise WallsplitError(f"{workload.name}: {module} is not installed; pip install 'wallsplit[{extra}]'")
 
 
@@ -100,19 +96,33 @@ def require_device(workload: Workload, values: Mapping[str, Scalar]) -> None:
         raise WallsplitError(f"{workload.name}: {lack}; {instead} instead")
 
 
-def versions(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, str]:
+def versions(workload: Workload, values: Mapping[str, Scalar], environment: Environment = HERE) -> dict[str, str]:
     """Return the versions of Python and of what a run with these values computes with, as its manifest records them."""
-    return machine.versions(("numpy", "nvtx", *_EXTRAS[extra_of(workload, values)][1]))
+    family = family_of(extra_of(workload, values))
+    return environment.versions(("numpy", "nvtx", *_FAMILIES[family][1]))
 
 
 def extra_of(workload: Workload, values: Mapping[str, Scalar]) -> str:
-    """Return the extra that a run with these values needs: the workload's, or that of its `backend`."""
-    if workload.extra:
-        return workload.extra
-    extra = {"tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax"}.get(str(values.get("backend")))
-    if extra is None:
-        return "profile"  # NumPy is there anyway
-    return f"{extra}-gpu" if device_of(workload, values) == "gpu" else extra
+    """Return the extra that a run with these values needs on this machine: the workload's, or that of its `backend`.
+
+    Beside a GPU it is the build for GPUs, also of a run on the CPU, for the two builds exclude each other.
+    """
+    backends = {"tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax"}
+    family = workload.extra or backends.get(str(values.get("backend")), "profile")  # NumPy is there anyway
+    return build_for(family_of(family), on_gpu=device_of(workload, values) == "gpu" or machine.gpu_lack() is None)
+
+
+def build_for(family: str, *, on_gpu: bool) -> str:
+    """Return the extra that brings the framework for the CPU, or for the GPU and its driver."""
+    if not on_gpu:
+        return family
+    newest = "-cuda13" if family in ("jax", "cupy") and machine.cuda_major() == 13 else ""
+    return {"tensorflow": "tensorflow-gpu", "jax": f"jax-gpu{newest}", "cupy": f"cupy{newest}"}.get(family, family)
+
+
+def family_of(extra: str) -> str:
+    """Return the framework that an extra brings: of jax-gpu-cuda13, jax."""
+    return extra.partition("-")[0]
 
 
 def recorded_values(workload: Workload, values: Mapping[str, Scalar]) -> dict[str, Scalar]:

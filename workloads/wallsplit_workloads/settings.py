@@ -5,6 +5,7 @@ without has no settings in it.
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -60,6 +61,10 @@ def _determinism(tf: Any) -> bool:
     return bool(importlib.import_module("tensorflow.python.framework.config").is_op_determinism_enabled())
 
 
+def _memory_growth(tf: Any) -> bool:
+    return bool(tf.config.experimental.get_memory_growth(tf.config.list_physical_devices("GPU")[0]))
+
+
 def _tensorflow_peak(tf: Any) -> int:
     return int(tf.config.experimental.get_memory_info("GPU:0")["peak"])
 
@@ -75,12 +80,16 @@ _QUESTIONS: Final[Mapping[str, Mapping[str, Callable[[Any], object]]]] = {
         "tensorflow_xla": lambda tf: bool(tf.config.optimizer.get_jit()),
         "tensorflow_tf32": lambda tf: tf.config.experimental.tensor_float_32_execution_enabled(),
         "tensorflow_deterministic": _determinism,
+        "tensorflow_memory_growth": _memory_growth,
     },
     "jax": {
         "xla": lambda jax: True,
         "jax_backend": lambda jax: jax.default_backend(),
         "jax_matmul_precision": lambda jax: jax.config.jax_default_matmul_precision or "default",
         "jax_x64": lambda jax: jax.config.jax_enable_x64,
+        "jax_preallocates": lambda jax: (
+            os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "true").lower() in ("true", "1")
+        ),
     },
     "torch": {
         "torch_matmul_precision": lambda torch: torch.get_float32_matmul_precision(),
