@@ -50,6 +50,7 @@ def test_a_process_has_some_memory() -> None:
     assert 2**20 < peak < 2**45
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's start is read in /proc")
 def test_a_process_is_as_old_as_its_entry_in_proc_says() -> None:
     """In one that slept before it asked: at least that long, and not as long as this test runs."""
     code = "import time; time.sleep(0.2); from wallsplit_workloads.usage import process_age_ns as age; print(age())"

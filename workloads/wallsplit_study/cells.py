@@ -10,6 +10,7 @@ from typing import Final, Literal
 from wallsplit.errors import ManifestError
 from wallsplit.run.decoding import DecodeError, decode, encode
 from wallsplit.run.manifest import RunManifest
+from wallsplit_study.results import numbers, whole
 from wallsplit_workloads.machine import IDENTITY
 
 Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
@@ -129,14 +130,27 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def epoch_ns(outcome: Outcome) -> int | None:
     """Return the median of the epochs after the first, which compiles; of a single epoch, that one."""
-    walls = [epoch.wall_ns for epoch in outcome.run.epochs] if outcome.run else []
+    walls = epoch_walls_ns(outcome)
     return int(median(walls[1:] or walls)) if walls else None
+
+
+def epoch_walls_ns(outcome: Outcome) -> list[int]:
+    """Return the time in ns of each whole epoch: measured, or extrapolated by the run from a part of its samples."""
+    if outcome.run is None:
+        return []
+    extrapolated = [int(wall) for wall in numbers(outcome.run.results.get("extrapolated_epoch_wall_ns"))]
+    return extrapolated or [epoch.wall_ns for epoch in outcome.run.epochs]
+
+
+def extrapolated_to(outcome: Outcome) -> int | None:
+    """Return the training samples of the epochs that a run extrapolated to; None of a run that measured whole ones."""
+    return whole(outcome.run.results, "extrapolated_to_samples") if outcome.run else None
 
 
 def first_epoch_ns(outcome: Outcome) -> int | None:
     """Return the wall time of the first epoch where others follow; None where it is all there is."""
-    epochs = outcome.run.epochs if outcome.run else ()
-    return epochs[0].wall_ns if len(epochs) > 1 else None
+    walls = epoch_walls_ns(outcome)
+    return walls[0] if len(walls) > 1 else None
 
 
 def samples_per_s(outcome: Outcome) -> float | None:

@@ -16,11 +16,11 @@ BATCH: Final = 32
 NAMED: Final = ("start", "imports", "data", "compilation")
 _MEANING = (
     f"From the start of the process to the end of the epoch that reaches {TARGET:.0%} validation accuracy, batch "
-    f"{BATCH}; where none does, to the end of the run. Start is Python and wallsplit itself. Compilation is what is "
-    "compiled before the first epoch, and what the first epoch takes beyond the median of the others: frameworks "
-    "compile in it (of a single epoch that cannot be told). The rest is making the model, copying it, and ending. Of the "
-    "repeats, the one with the median total. A product alone predicts its own time, (32, 784) @ (784, 128), times the "
-    "FLOPs of the epochs ÷ its own: what one would expect who times a product and scales it up."
+    f"{BATCH}; where none does, to the end of the run. Start is Python and wallsplit itself, and NumPy with it. "
+    "Compilation is what is compiled before the first epoch, and what the first epoch takes beyond the median of the "
+    "others: frameworks compile in it (of a single epoch that cannot be told). The rest is making the model, copying "
+    "it, and ending. Of the repeats, the one with the median total. A product alone predicts its own time, (32, 784) @ "
+    "(784, 128), times the FLOPs of the epochs ÷ its own: what one would expect who times a product and scales it up."
 )
 
 

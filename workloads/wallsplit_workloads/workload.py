@@ -159,6 +159,15 @@ DATA = Parameter(
 RATE = Parameter("rate", float, 0.1, "learning rate of SGD", minimum=0, maximum=1e6)
 SHUFFLE = Parameter("shuffle", bool, True, "new order of the samples in every epoch")
 CUDA_OR_CPU = Parameter("device", str, "cpu", "where the model runs", choices=("cpu", "cuda"))
+WAIT_PHASES = Parameter(
+    "wait_phases",
+    bool,
+    False,
+    "wait for the device after each marked phase: each shows its own work, and none overlaps; NumPy never has to",
+)
+SAMPLES = Parameter(
+    "samples", int, None, "training samples per epoch at most; a whole epoch is extrapolated from them", minimum=1
+)
 BLAS_THREADS = Parameter(
     "threads", int, None, "threads of NumPy's BLAS; unset: its own choice", minimum=1, maximum=1024
 )
