@@ -270,7 +270,7 @@ def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:
     assert files(STUDY) == files(STUDY)
     assert [file.name for file in files(STUDY) if file.name.endswith(".csv")] == ["grid.csv"]
     keys = [section.key for section in report(STUDY).sections]
-    assert keys == ["notes", "grid", "learning", "machine", "claims"]
+    assert keys == ["notes", "grid", "learning", "latency", "machine", "claims"]
 
 
 def test_a_study_without_any_outcome_still_has_a_report() -> None:

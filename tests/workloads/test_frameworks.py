@@ -38,9 +38,16 @@ def assert_same_losses(found: RunManifest, reference: RunManifest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("numpy-sample", "numpy"), ("keras-cpu", "tensorflow"), ("jax-cpu", "jax")]
+    ("name", "module", "prepared"),
+    [
+        ("numpy-sample", "numpy", ["start", "data"]),
+        ("keras-cpu", "tensorflow", ["start", "imports", "data"]),
+        ("jax-cpu", "jax", ["start", "imports", "data", "compilation"]),
+    ],
 )
-def test_every_library_computes_the_same_losses(name: str, module: str, reference: RunManifest, tmp_path: Path) -> None:
+def test_every_library_computes_the_same_losses_and_tells_what_came_before(
+    name: str, module: str, prepared: list[str], reference: RunManifest, tmp_path: Path
+) -> None:
     need(module)
     found = mnist_run(tmp_path, name)
     assert_same_losses(found, reference)
@@ -48,6 +55,9 @@ def test_every_library_computes_the_same_losses(name: str, module: str, referenc
     assert found.marks["validation_step"] == 2 * VALIDATION_STEPS
     assert found.marks["epoch"] == found.marks["validation"] == 2
     assert found.threads
+    assert found.wall_ns is not None
+    assert list(found.preparation_ns) == prepared
+    assert sum(found.preparation_ns.values()) - found.preparation_ns["start"] < found.wall_ns
 
 
 def test_vmap_and_pool_train_each_rate_as_if_it_were_alone(reference: RunManifest, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The cells of a study: what is to be measured, what came out, and both as one line of JSON."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from statistics import median
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell. `epochs_wall_ns` is the sum over its epochs, `step_median_ns` the median step."""
+    """What became of a cell. `epochs_wall_ns` is the sum over its epochs; of its steps, percentiles by nearest rank."""
 
     cell: Cell
     status: Status
@@ -44,6 +44,8 @@ class Outcome:
     message: str | None = None
     epochs_wall_ns: int | None = None
     step_median_ns: int | None = None
+    step_p95_ns: int | None = None
+    step_p99_ns: int | None = None
     run: RunManifest | None = None
 
     @property
@@ -70,14 +72,23 @@ def machines(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
 def measured(cell: Cell, identity: Mapping[str, str], run: RunManifest) -> Outcome:
     """Return the outcome of a run that ended well, without its single steps and without very many epochs."""
     epochs_wall_ns = sum(epoch.wall_ns for epoch in run.epochs) if run.epochs else None
-    step_median_ns = int(median(run.step_wall_ns)) if run.step_wall_ns else None
+    steps = sorted(run.step_wall_ns or ())
     kept = replace(
         run,
         step_wall_ns=None,
         epochs=run.epochs if len(run.epochs) <= LONGEST else (),
         results={name: _thinned(value) for name, value in run.results.items()},
     )
-    return Outcome(cell, "measured", identity, None, epochs_wall_ns, step_median_ns, kept)
+    return Outcome(
+        cell,
+        "measured",
+        identity,
+        epochs_wall_ns=epochs_wall_ns,
+        step_median_ns=int(median(steps)) if steps else None,
+        step_p95_ns=_percentile(steps, 95),
+        step_p99_ns=_percentile(steps, 99),
+        run=kept,
+    )
 
 
 def to_line(outcome: Outcome) -> str:
@@ -179,7 +190,7 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
 def _check(outcome: Outcome) -> None:
     """Raise DecodeError for what the types cannot say: times and counts are not negative, and within 104 days of ns."""
     run = outcome.run
-    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns]
+    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns, outcome.step_p95_ns, outcome.step_p99_ns]
     if run is not None:
         numbers += [run.wall_ns, *(wall for epoch in run.epochs for wall in (epoch.wall_ns, epoch.train_wall_ns))]
         numbers += [run.data.train_samples if run.data else None, run.steps.train if run.steps else None]
@@ -199,6 +210,11 @@ def _place(cell: Cell) -> tuple[object, ...]:
 
 def _conditions(outcome: Outcome) -> tuple[object, ...]:
     return dict(outcome.cell.settings), dict(outcome.identity)
+
+
+def _percentile(ascending: Sequence[int], percent: int) -> int | None:
+    """Return the value of the nearest rank; None without any."""
+    return ascending[ceil(len(ascending) * percent / 100) - 1] if ascending else None
 
 
 def _thinned(value: object) -> object:

@@ -16,7 +16,7 @@ from wallsplit_study.results import records, text, whole
 from wallsplit_study.tables import median_or_status, places
 
 _SCHEMA = {"approach": pl.String, "name": pl.String, "phase": pl.String, "mean_ns": pl.Float64}
-_LIBRARIES = (
+LIBRARIES = (
     ("numpy", "numpy"),
     ("tensorflow", "keras-cpu"),
     ("jax", "jax-cpu"),
@@ -75,7 +75,7 @@ def steps(outcomes: Sequence[Outcome]) -> Section | None:
     frame = summary(outcomes, "ops").filter(pl.col("workload") != "op-timing")
     if frame.is_empty():
         return None
-    rows = [row for library, approach in _LIBRARIES if (row := _ladder(frame, outcomes, library, approach))]
+    rows = [row for library, approach in LIBRARIES if (row := _ladder(frame, outcomes, library, approach))]
     rows += _published_ladder()
     columns = (
         Column("library"),

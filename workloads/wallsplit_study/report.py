@@ -19,9 +19,11 @@ from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.breakdown import frame as phases
 from wallsplit_study.cells import Outcome, Part, latest
+from wallsplit_study.end_to_end import end_to_end
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import grid, headline
 from wallsplit_study.items import items
+from wallsplit_study.latency import latency
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
@@ -47,6 +49,8 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     causes,
     word2vec,
     break_even,
+    end_to_end,
+    latency,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""

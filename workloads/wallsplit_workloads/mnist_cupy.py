@@ -6,7 +6,8 @@ from wallsplit_workloads.workload import WAIT_PHASES, Result, RunContext, Worklo
 
 def run(context: RunContext) -> Result:
     """Train with CuPy."""
-    import cupy
+    with context.preparing("imports"):
+        import cupy
 
     w1, b1, w2, b2 = (cupy.asarray(weight) for weight in mlp.initial_weights(context.integer("seed")))
     return mnist_numpy.run_batched(context, mnist_numpy.trainer(cupy, context), (w1, b1, w2, b2))

@@ -22,12 +22,14 @@ PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
 
 def run(context: RunContext) -> Result:
     """Train with JAX on the context's device; compilation is done, and timed, before the first epoch."""
-    import jax
-    import jax.numpy as jnp
+    with context.preparing("imports"):
+        import jax
+        import jax.numpy as jnp
 
-    device = pick_device(context.device)
+        device = pick_device(context.device)
     batch, rate = context.integer("batch"), context.number("rate")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
 
     @jax.jit
     def step(weights: Weights, totals: Array, x: Array, targets: Array) -> tuple[Weights, Array]:
@@ -46,7 +48,7 @@ def run(context: RunContext) -> Result:
     trainer = Trainer(
         step, evaluate, put, totals=put(jnp.zeros(2, jnp.float32)), wait=phase_wait(context, jax.block_until_ready)
     )
-    with context.marks("compile"):
+    with context.marks("compile"), context.preparing("compilation"):
         compile_wall_ns = compile_ahead(batch, split, (w1, b1, w2, b2), trainer)
     training = train(context, split, (w1, b1, w2, b2), trainer)
     return Result(

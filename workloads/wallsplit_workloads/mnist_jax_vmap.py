@@ -19,12 +19,14 @@ def rates(count: int) -> list[float]:
 
 def run(context: RunContext) -> Result:
     """Train all models at once; the epochs show the best of them."""
-    import jax
-    import jax.numpy as jnp
+    with context.preparing("imports"):
+        import jax
+        import jax.numpy as jnp
 
-    device = pick_device(context.device)
+        device = pick_device(context.device)
     batch, models = context.integer("batch"), context.integer("models")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
     every_rate = jax.device_put(np.array(rates(models), np.float32), device)
 
     def step_of_one(weights: Weights, x: Array, targets: Array, rate: Array) -> tuple[Weights, Array]:
@@ -55,7 +57,7 @@ def run(context: RunContext) -> Result:
         totals=put(np.zeros((models, 2), np.float32)),
         wait=phase_wait(context, jax.block_until_ready),
     )
-    with context.marks("compile"):
+    with context.marks("compile"), context.preparing("compilation"):
         compile_wall_ns = compile_ahead(batch, split, (w1, b1, w2, b2), trainer)
     training = train(context, split, (w1, b1, w2, b2), trainer)
     return Result(

@@ -16,10 +16,12 @@ from wallsplit_workloads.workload import Device, Parameter, Result, RunContext, 
 
 def run(context: RunContext) -> Result:
     """Train with Keras on the context's device."""
-    tf = import_tensorflow(context.device, context.optional_integer("threads"))
-    keras = tf.keras
+    with context.preparing("imports"):
+        tf = import_tensorflow(context.device, context.optional_integer("threads"))
+        keras = tf.keras
     batch = context.integer("batch")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
     keras.utils.set_random_seed(context.integer("seed"))
     model = mnist_model(keras, context.integer("seed"), context.number("rate"))
     clock = marking_callback(keras, context)

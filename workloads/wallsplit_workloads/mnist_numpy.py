@@ -23,7 +23,8 @@ def run_batched(context: RunContext, how: Trainer, weights: Weights) -> Result:
     """Return the result of training the MNIST MLP one way, from these weights."""
     batch, samples = context.integer("batch"), context.values.get("samples")
     asked = samples if isinstance(samples, int) else None
-    split = mnist(context.data_path, batch, context.optional_integer("steps"), asked)
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"), asked)
     training = train(context, split, weights, how)
     return Result(
         data=split.record,

@@ -1,9 +1,11 @@
 """What a workload is: a name, a summary, typed parameters and a function from a context to a result."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Literal
 
 from wallsplit.errors import WallsplitError
@@ -79,6 +81,14 @@ class RunContext:
     device: Device = "cpu"
     marks: Marks = field(default_factory=Marks)
     progress: Callable[[str], None] = lambda line: None
+    preparation_ns: dict[str, int] = field(default_factory=dict)
+
+    @contextmanager
+    def preparing(self, what: str) -> Iterator[None]:
+        """Count the time inside as preparation for the first epoch, under a name: imports, data, compilation."""
+        start = perf_counter_ns()
+        yield
+        self.preparation_ns[what] = self.preparation_ns.get(what, 0) + perf_counter_ns() - start
 
     def integer(self, name: str) -> int:
         """Return the value of a whole-number parameter."""
