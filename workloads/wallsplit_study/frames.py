@@ -11,6 +11,7 @@ CELLS: Final = {
     "part": pl.String,
     "workload": pl.String,
     "approach": pl.String,
+    "device": pl.String,
     "batch": pl.Int64,
     "item_every": pl.Int64,
     "epochs": pl.Int64,
@@ -24,7 +25,7 @@ CELLS: Final = {
     "processor": pl.String,
 }
 
-PLACE: Final = ("part", "workload", "approach", "batch", "item_every", "epochs")
+PLACE: Final = ("part", "workload", "approach", "device", "batch", "item_every", "epochs")
 
 
 def cells(outcomes: Sequence[Outcome]) -> pl.DataFrame:
@@ -34,6 +35,7 @@ def cells(outcomes: Sequence[Outcome]) -> pl.DataFrame:
             outcome.cell.part,
             outcome.cell.workload,
             outcome.cell.approach,
+            outcome.cell.settings.get("device"),
             _integer(outcome, "batch"),
             _integer(outcome, "item_every"),
             _integer(outcome, "epochs"),
