@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import growth, projection, reader, report, startup
+from bench import growth, projection, reader, report, startup, verdicts
 from bench.measure import ROOT
 from bench.options import Options
 from bench.table import Table, markdown, text
@@ -27,6 +27,7 @@ QUESTIONS: dict[str, Callable[[Options], Table]] = {
     "projection": projection.run,
     "reader": reader.run,
     "growth": growth.run,
+    "verdicts": verdicts.run,
 }
 SAMPLE = ROOT / "traces" / "keras-gpu.reconstructed.sqlite"
 

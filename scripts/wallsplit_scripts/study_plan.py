@@ -21,10 +21,12 @@ APPROACHES: Final = (
     "cupy-sample",
 )
 """Ways to train R1's model, as rows of the grid."""
+RETURN_EARLY: Final = ("jax-cpu", "jax-gpu", "jax-vmap", "cupy")
+"""Approaches whose steps return before they are computed: their phases need a second pass that waits for each."""
 DEVICE: Final = "device"
 """The parameter that says where a row runs: part of the row, so `--set` chooses rows by it."""
-BATCHES: Final = (32, 128, 512, 2048, 4096)
-ITEM_EVERY: Final = (100, 200, 1000, 2000)
+BATCHES: Final = (8, 32, 128, 512, 2048, 4096)
+ITEM_EVERY: Final = (1, 10, 100, 200, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -78,16 +80,26 @@ def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
 def _rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     match part:
         case "grid":
-            return tuple(Row(a, a, {"batch": str(batch)}, _TWO) for batch in wish.batches for a in wish.approaches)
+            return tuple(
+                Row(a, a, {"batch": str(batch)}, {**_TWO, **_LIMITED.get(a, {})})
+                for batch in wish.batches
+                for a in wish.approaches
+            )
         case "ops":
             return tuple(_ops())
         case "search":
             return _SEARCH
         case "item":
             return tuple(
-                Row(workload, workload, {"item_every": str(every)}, quick={"epochs": "200"})
+                Row(
+                    workload,
+                    f"{workload}, {printing}",
+                    {"item_every": str(every), "print_every": print_every},
+                    quick={"epochs": "200"},
+                )
                 for every in wish.item_every
                 for workload in ("iris-cpu", "iris-gpu")
+                for printing, print_every in (("printing", "100"), ("no printing", "0"))
             )
         case "causes":
             return _CAUSES
@@ -125,13 +137,19 @@ SHORT: Final = {"epochs": "2", "steps": "10"}
 """How long a run of a quick study is, where its row does not say."""
 _TINY: Final = {"epochs": "1", "tokens": "20000"}
 _TWO: Final = {"epochs": "2"}
+_LIMITED: Final = {"cupy-sample": {"samples": "960"}}  # published: 89 s an epoch, the same every sample
 _SMALL: Final = {"batch": "128", "epochs": "2"}
 _PAIR: Final = {"models": "2"}
+_ONE_THREAD: Final = {"processes": "5", "threads": "1"}
 _SEARCH: Final = (
     Row("jax-vmap", "jax, vmap over five", usual=_SMALL),
     Row("pool", "jax, five processes", {"backend": "jax", "processes": "5"}, _SMALL, _PAIR),
+    Row("jax-vmap-gpu", "jax on a GPU, vmap over five", usual=_SMALL),
     Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL, _PAIR),
+    Row("pool", "keras, five processes", {"backend": "keras", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "keras, five processes of one thread", _ONE_THREAD | {"backend": "keras"}, _SMALL, _PAIR),
     Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL, _PAIR),
+    Row("pool", "numpy, five processes of one thread", _ONE_THREAD | {"backend": "numpy"}, _SMALL, _PAIR),
     Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL, _PAIR),
 )
 _LARGE: Final = {"width": "2048"}
@@ -187,5 +205,7 @@ def _ops() -> Iterator[Row]:
     for workload in ("op-timing", "matmul", "train-step"):
         for library in ("numpy", "tensorflow", "jax"):
             yield Row(workload, library, {"backend": library, "batch": "32"})
+            if workload == "train-step" and library != "numpy":
+                yield Row(workload, f"{library}, eager", {"backend": library, "batch": "32", "compiled": "false"})
         for library in ("tensorflow", "jax"):
             yield Row(workload, f"{library} on a GPU", {"backend": library, "batch": "32", "device": "cuda"})

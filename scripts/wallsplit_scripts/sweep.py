@@ -19,7 +19,7 @@ from wallsplit_scripts.messages import say
 from wallsplit_scripts.profile import workload_program
 from wallsplit_scripts.recording import Plan, record
 from wallsplit_scripts.sampling import capture_options
-from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, QUICK, Wish, plan
+from wallsplit_scripts.study_plan import APPROACHES, BATCHES, ITEM_EVERY, QUICK, RETURN_EARLY, Wish, plan
 from wallsplit_study import report
 from wallsplit_study.breakdown import last_epoch
 from wallsplit_study.cells import Cell, Part, machines
@@ -202,12 +202,17 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _profiled(parts: Sequence[Part], wish: Wish) -> dict[str, Cell]:
-    """Return the cells to profile, the first of each row, by the name of their trace."""
+    """Return the cells to profile, the first of each row, by the name of their trace; some a second time, waiting."""
     firsts: dict[str, Cell] = {}
     for cell in plan(parts, wish):
         name = "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach)))
         firsts.setdefault(re.sub(r"\W+", "-", name), cell)
-    return firsts
+    waited = {
+        f"{name}-waited": replace(cell, settings={**cell.settings, "wait_phases": "true"})
+        for name, cell in firsts.items()
+        if cell.part == "grid" and cell.workload in RETURN_EARLY
+    }
+    return firsts | waited
 
 
 def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from wallsplit_scripts.study_plan import APPROACHES, QUICK, Wish, plan, recorded
+from wallsplit_scripts.study_plan import APPROACHES, BATCHES, QUICK, Wish, plan, recorded
 from wallsplit_study.cells import Part, key
 from wallsplit_workloads import WORKLOADS
 from wallsplit_workloads.workload import find, resolve
@@ -34,7 +34,33 @@ def test_no_two_planned_cells_are_the_same_measurement(part: Part) -> None:
 
 
 def test_the_whole_grid_is_planned_by_default() -> None:
-    assert len(plan(["grid"], Wish())) == len(APPROACHES) * 5 * 3
+    assert len(plan(["grid"], Wish())) == len(APPROACHES) * len(BATCHES) * 3
+
+
+def test_the_grid_goes_below_the_published_batch_of_32_to_where_its_slowest_point_was() -> None:
+    assert min(BATCHES) < 32
+
+
+def test_the_item_sweep_measures_the_published_program_and_the_same_without_its_printing() -> None:
+    cells = plan(["item"], Wish(repeat=1))
+    found = {(c.settings["item_every"], c.settings["print_every"]) for c in cells if c.workload == "iris-cpu"}
+    assert found == {(every, kept) for every in ("1", "10", "100", "200", "1000", "2000") for kept in ("100", "0")}
+
+
+def test_the_search_has_keras_in_five_processes_as_published_each_pool_in_threads_of_one_too_and_vmap_on_a_gpu() -> (
+    None
+):
+    cells = [cell for cell in plan(["search"], Wish(repeat=1)) if cell.settings.get("processes") == "5"]
+    found = {(cell.settings["backend"], cell.settings.get("threads")) for cell in cells}
+    assert found == {("keras", None), ("keras", "1"), ("numpy", None), ("numpy", "1"), ("jax", None)}
+    assert "jax-vmap-gpu" in {cell.workload for cell in plan(["search"], Wish())}
+
+
+def test_the_loop_over_samples_is_limited_on_a_gpu_where_it_takes_89_s_an_epoch() -> None:
+    cells = plan(["grid"], Wish(approaches=("cupy-sample", "numpy-sample"), batches=(32,), repeat=1))
+    assert [cell.settings.get("samples") for cell in cells] == ["960", None]
+    (asked,) = plan(["grid"], Wish(approaches=("cupy-sample",), batches=(32,), repeat=1, settings={"samples": "9"}))
+    assert asked.settings["samples"] == "9"
 
 
 def test_iris_trains_as_many_epochs_as_published_unless_told_otherwise() -> None:

@@ -20,8 +20,9 @@ from wallsplit.aside import SUFFIX
 from wallsplit.run import manifest
 from wallsplit_scripts.main import run as run_command
 from wallsplit_scripts.measuring import CELLS, append
+from wallsplit_scripts.study_plan import Wish
 from wallsplit_scripts.supervise import descendants
-from wallsplit_scripts.sweep import OUTPUT, QUICK_OUTPUT, sweep
+from wallsplit_scripts.sweep import OUTPUT, QUICK_OUTPUT, _profiled, sweep
 from wallsplit_study.cells import from_line
 from workload_runs import ROOT, need, small_set
 
@@ -153,7 +154,7 @@ def test_the_item_sweep_counts_the_calls(tmp_path: Path) -> None:
     arguments = ["--item-every", "2,5", "--epochs", "10", "--repeat", "1", "--output-dir", str(folder)]
     assert run_command(sweep, arguments) == 0
     outcomes = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
-    assert [o["run"]["results"]["item_calls"] for o in outcomes if o["status"] == "measured"] == [5, 2]
+    assert [o["run"]["results"]["item_calls"] for o in outcomes if o["status"] == "measured"] == [6, 5, 3, 2]
     assert not (folder / "grid.csv").exists()
 
 
@@ -190,6 +191,13 @@ def test_profile_leaves_one_trace_of_each_approach_and_keeps_it(
     made = [path.stat().st_mtime_ns for path in traces]
     assert run_command(sweep, arguments) == 0
     assert [path.stat().st_mtime_ns for path in traces] == made
+
+
+def test_what_returns_before_it_has_computed_is_profiled_a_second_time_waiting_for_each_phase() -> None:
+    names = {name: cell.settings.get("wait_phases") for name, cell in _profiled(["grid"], Wish(batches=(32,))).items()}
+    assert names["sweep-jax-cpu"] is None
+    assert names["sweep-jax-cpu-waited"] == "true"
+    assert [name for name in names if name.startswith("sweep-numpy")] == ["sweep-numpy-sample", "sweep-numpy"]
 
 
 def test_without_an_nsys_profile_fails_before_anything_is_measured(

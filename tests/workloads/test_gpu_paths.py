@@ -62,9 +62,9 @@ def assert_ran_on_the_gpu(found: RunManifest) -> None:
 
 def test_every_workload_that_can_use_a_gpu_is_played_here() -> None:
     able = {w.name for w in WORKLOADS if w.device == "gpu" or (w.device is None and w.extra == "torch")}
-    others = {"keras-gpu", "jax-gpu", "cupy", "cupy-sample"}
+    others = {"keras-gpu", "jax-gpu", "jax-vmap-gpu", "cupy", "cupy-sample"}
     assert able - others == set(TORCH_RUNS)
-    assert set(MICROBENCHMARKS) <= {w.name for w in WORKLOADS if w.device is None}
+    assert {w.name for w in WORKLOADS if w.device is None and w.extra is None} == {*MICROBENCHMARKS, "break-even"}
 
 
 def test_cupy_computes_what_numpy_does(tmp_path: Path) -> None:
@@ -107,7 +107,18 @@ def test_pytorch_runs_every_cause_and_remedy_to_its_end(tmp_path: Path) -> None:
 def test_jax_runs_the_epoch_and_the_microbenchmarks_to_their_end(tmp_path: Path) -> None:
     need("jax")
     on_gpu = [(name, *TINY, *CUDA, "--set", "backend=jax") for name in MICROBENCHMARKS]
-    for found in play(tmp_path, "jax", [("jax-gpu", *TINY), *on_gpu]):
+    corner = (
+        "break-even",
+        "--epochs",
+        "1",
+        "--batch",
+        "32",
+        *CUDA,
+        "--set=backend=jax",
+        "--set=width=20",
+        "--set=seconds=0",
+    )
+    for found in play(tmp_path, "jax", [("jax-gpu", *TINY), ("jax-vmap-gpu", *TINY), *on_gpu, corner]):
         assert_ran_on_the_gpu(found)
         assert found.settings["jax_preallocates"] is False
         assert found.settings["xla"] is True

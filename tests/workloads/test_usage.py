@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -45,3 +48,23 @@ def test_a_process_has_some_memory() -> None:
     peak = peak_process_bytes()
     assert peak is not None
     assert 2**20 < peak < 2**45
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's start is read in /proc")
+def test_a_process_is_as_old_as_its_entry_in_proc_says() -> None:
+    """In one that slept before it asked: at least that long, and not as long as this test runs."""
+    code = "import time; time.sleep(0.2); from wallsplit_workloads.usage import process_age_ns as age; print(age())"
+    before = time.monotonic_ns()
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert 200_000_000 <= int(done.stdout) <= time.monotonic_ns() - before + 10_000_000
+
+
+@pytest.mark.parametrize("stat", ["", "1 (a) b) S 1", "1 (a) S " + "x " * 40])
+def test_without_a_start_in_proc_there_is_no_age(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stat: str) -> None:
+    own = tmp_path / "stat"
+    own.write_text(stat)
+    monkeypatch.setattr(usage, "_OWN_STAT", own)
+    assert usage.process_age_ns() is None

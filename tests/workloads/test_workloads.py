@@ -13,6 +13,7 @@ from workload_runs import ROOT, small_set
 
 NAMES = [
     *("numpy", "numpy-sample", "keras-cpu", "keras-gpu", "jax-cpu", "jax-gpu", "cupy", "cupy-sample", "jax-vmap"),
+    "jax-vmap-gpu",
     *("pool", "op-timing", "matmul", "train-step", "iris-cpu", "iris-gpu", "word2vec"),
     *("loader-bound", "transfer-bound", "too-small", "mixed-precision", "break-even"),
 ]

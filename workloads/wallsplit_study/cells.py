@@ -1,7 +1,7 @@
 """The cells of a study: what is to be measured, what came out, and both as one line of JSON."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from statistics import median
@@ -10,6 +10,7 @@ from typing import Final, Literal
 from wallsplit.errors import ManifestError
 from wallsplit.run.decoding import DecodeError, decode, encode
 from wallsplit.run.manifest import RunManifest
+from wallsplit_study.results import numbers, whole
 from wallsplit_workloads.machine import IDENTITY
 
 Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
@@ -34,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell. `epochs_wall_ns` is the sum over its epochs, `step_median_ns` the median step."""
+    """What became of a cell. `epochs_wall_ns` is the sum over its epochs; of its steps, percentiles by nearest rank."""
 
     cell: Cell
     status: Status
@@ -43,6 +44,8 @@ class Outcome:
     message: str | None = None
     epochs_wall_ns: int | None = None
     step_median_ns: int | None = None
+    step_p95_ns: int | None = None
+    step_p99_ns: int | None = None
     run: RunManifest | None = None
 
     @property
@@ -69,14 +72,23 @@ def machines(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
 def measured(cell: Cell, identity: Mapping[str, str], run: RunManifest) -> Outcome:
     """Return the outcome of a run that ended well, without its single steps and without very many epochs."""
     epochs_wall_ns = sum(epoch.wall_ns for epoch in run.epochs) if run.epochs else None
-    step_median_ns = int(median(run.step_wall_ns)) if run.step_wall_ns else None
+    steps = sorted(run.step_wall_ns or ())
     kept = replace(
         run,
         step_wall_ns=None,
         epochs=run.epochs if len(run.epochs) <= LONGEST else (),
         results={name: _thinned(value) for name, value in run.results.items()},
     )
-    return Outcome(cell, "measured", identity, None, epochs_wall_ns, step_median_ns, kept)
+    return Outcome(
+        cell,
+        "measured",
+        identity,
+        epochs_wall_ns=epochs_wall_ns,
+        step_median_ns=int(median(steps)) if steps else None,
+        step_p95_ns=_percentile(steps, 95),
+        step_p99_ns=_percentile(steps, 99),
+        run=kept,
+    )
 
 
 def to_line(outcome: Outcome) -> str:
@@ -118,14 +130,27 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def epoch_ns(outcome: Outcome) -> int | None:
     """Return the median of the epochs after the first, which compiles; of a single epoch, that one."""
-    walls = [epoch.wall_ns for epoch in outcome.run.epochs] if outcome.run else []
+    walls = epoch_walls_ns(outcome)
     return int(median(walls[1:] or walls)) if walls else None
+
+
+def epoch_walls_ns(outcome: Outcome) -> list[int]:
+    """Return the time in ns of each whole epoch: measured, or extrapolated by the run from a part of its samples."""
+    if outcome.run is None:
+        return []
+    extrapolated = [int(wall) for wall in numbers(outcome.run.results.get("extrapolated_epoch_wall_ns"))]
+    return extrapolated or [epoch.wall_ns for epoch in outcome.run.epochs]
+
+
+def extrapolated_to(outcome: Outcome) -> int | None:
+    """Return the training samples of the epochs that a run extrapolated to; None of a run that measured whole ones."""
+    return whole(outcome.run.results, "extrapolated_to_samples") if outcome.run else None
 
 
 def first_epoch_ns(outcome: Outcome) -> int | None:
     """Return the wall time of the first epoch where others follow; None where it is all there is."""
-    epochs = outcome.run.epochs if outcome.run else ()
-    return epochs[0].wall_ns if len(epochs) > 1 else None
+    walls = epoch_walls_ns(outcome)
+    return walls[0] if len(walls) > 1 else None
 
 
 def samples_per_s(outcome: Outcome) -> float | None:
@@ -165,7 +190,7 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
 def _check(outcome: Outcome) -> None:
     """Raise DecodeError for what the types cannot say: times and counts are not negative, and within 104 days of ns."""
     run = outcome.run
-    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns]
+    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns, outcome.step_p95_ns, outcome.step_p99_ns]
     if run is not None:
         numbers += [run.wall_ns, *(wall for epoch in run.epochs for wall in (epoch.wall_ns, epoch.train_wall_ns))]
         numbers += [run.data.train_samples if run.data else None, run.steps.train if run.steps else None]
@@ -186,6 +211,11 @@ def _place(cell: Cell) -> tuple[object, ...]:
 
 def _conditions(outcome: Outcome) -> tuple[object, ...]:
     return dict(outcome.cell.settings), dict(outcome.identity)
+
+
+def _percentile(ascending: Sequence[int], percent: int) -> int | None:
+    """Return the value of the nearest rank; None without any."""
+    return ascending[ceil(len(ascending) * percent / 100) - 1] if ascending else None
 
 
 def _thinned(value: object) -> object:

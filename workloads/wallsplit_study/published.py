@@ -33,6 +33,10 @@ EPOCHS: Final = (
 )
 
 
+FLOORS: Final = {one.approach: one.seconds for one in EPOCHS if one.note.startswith("floor")}
+"""Seconds of an epoch that no batch gets below, as published."""
+
+
 def epoch_seconds(approach: str, batch: int | Literal["best", "smallest"]) -> float:
     """Return the published seconds of an epoch at this batch size.
 

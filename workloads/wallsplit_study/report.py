@@ -18,9 +18,11 @@ from wallsplit_study import claims
 from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
 from wallsplit_study.cells import Outcome, Part, latest
+from wallsplit_study.end_to_end import end_to_end
 from wallsplit_study.frames import summary
-from wallsplit_study.grid import grid
+from wallsplit_study.grid import grid, headline
 from wallsplit_study.items import items
+from wallsplit_study.latency import latency
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
@@ -46,6 +48,8 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     causes,
     word2vec,
     break_even,
+    end_to_end,
+    latency,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""
@@ -101,6 +105,8 @@ def _headline(kept: Sequence[Outcome]) -> str:
     best = summary(kept, "grid").filter(pl.col("n") > 0).sort("median_ns", maintain_order=True)
     if best.is_empty():
         return f"{measured} runs measured"
+    if faster := headline(best):
+        return f"{measured} runs measured: {faster}"
     fast, slow = best.row(0, named=True), best.row(-1, named=True)
     told = (f"{row['approach']} at batch {row['batch']} takes {units.ns(row['median_ns'])}" for row in (fast, slow))
     return f"{measured} runs measured: an epoch of {', one of '.join(told)}"

@@ -34,14 +34,18 @@ class Split:
     x_validation: NDArray[np.float32]
     y_validation: NDArray[np.int64]
     record: Data
+    whole: tuple[int, int] | None = None
+    """Training and validation samples of the set, where a number of samples was asked for; else None."""
 
     def steps(self, batch: int) -> Steps:
         """Return the steps of an epoch at this batch; the last one may be smaller."""
         return Steps(ceil(len(self.x_train) / batch), ceil(len(self.x_validation) / batch))
 
 
-def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
-    """Return MNIST or a set of its shape: 48,000 samples to train on, 12,000 to validate; less if `steps` limits them.
+def mnist(path: Path | None, batch: int, steps: int | None = None, samples: int | None = None) -> Split:
+    """Return MNIST or a set of its shape: 48,000 samples to train on, 12,000 to validate.
+
+    `steps` limits the training samples to so many batches, `samples` to so many, and validation in proportion.
 
     Looks at `path` if given; else for mnist.npz in Keras' cache; else for Debian's dataset-fashion-mnist; else
     generates the set.
@@ -54,14 +58,18 @@ def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
     if batch > train:
         raise WallsplitError(f"batch={batch}: more than the {train:,} training samples of {record.source}")
     validation = len(images) - train
+    whole = None if samples is None else (train, validation)
     if steps is not None:
         train = min(train, steps * batch)
         validation = min(validation, ceil(steps * VALIDATION_RATIO / (1 - VALIDATION_RATIO)) * batch)
+    if samples is not None:
+        train = min(train, samples)
+        validation = min(validation, ceil(train * VALIDATION_RATIO / (1 - VALIDATION_RATIO)))
     pixels = np.concatenate([images[:train], images[-validation:]]).reshape(-1, PIXELS).astype(np.float32)
     scaled = pixels / np.float32(255)
     kept = np.concatenate([labels[:train], labels[-validation:]]).astype(np.int64)
     record = replace(record, train_samples=train, validation_samples=validation)
-    return Split(scaled[:train], kept[:train], scaled[train:], kept[train:], record)
+    return Split(scaled[:train], kept[:train], scaled[train:], kept[train:], record, whole)
 
 
 def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -1,5 +1,6 @@
 """Running a workload: is what it needs here, run it, and make the manifest of what it measured."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter_ns
@@ -8,9 +9,9 @@ from typing import Final
 import wallsplit
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Generator, RunManifest, Scalar
-from wallsplit_workloads import machine, settings, usage
+from wallsplit_workloads import energy, machine, settings, usage
 from wallsplit_workloads.environment import HERE, Environment
-from wallsplit_workloads.marks import Marks
+from wallsplit_workloads.marks import marks_for
 from wallsplit_workloads.workload import Device, RunContext, Workload, device_of
 
 # Of each framework: the modules a workload imports, and the distributions whose versions the manifest records.
@@ -32,7 +33,8 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
     """
     require(workload, values)
     device = device_of(workload, values)
-    context = RunContext(values, device, Marks(), progress)
+    context = RunContext(values, device, marks_for(os.environ), progress)
+    age_ns, meters = usage.process_age_ns(), energy.reading(device)
     before, start = usage.reading(), perf_counter_ns()
     result = workload.run(context)
     wall_ns, after = perf_counter_ns() - start, usage.reading()
@@ -52,8 +54,10 @@ def run(workload: Workload, values: Mapping[str, Scalar], progress: Callable[[st
         cpu=machine.cpu(),
         gpu=machine.gpu() if device == "gpu" else None,
         wall_ns=wall_ns,
+        preparation_ns={**({} if age_ns is None else {"start": age_ns}), **context.preparation_ns},
         load=usage.between(before, after),
         peak_memory_bytes=_peak_memory_bytes(device),
+        energy_mj=energy.between(meters, energy.reading(device)),
         epochs=result.epochs,
         step_wall_ns=result.step_wall_ns,
         marks=context.marks.counts,

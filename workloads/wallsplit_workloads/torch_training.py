@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from statistics import median
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +56,52 @@ def perceptron(layers: tuple[int, ...]) -> "torch.nn.Sequential":
 def mark_layers(model: "torch.nn.Module", marks: Marks) -> None:
     """Have every leaf layer of the model push and pop its own range.
 
-    `__call__` fires the hooks; calling a layer's `.forward()` would skip them.
+    `__call__` fires the hooks; calling a layer's `.forward()` would skip them. Where nobody records there are none, for
+    a module without hooks takes a shorter way.
     """
+    if not marks.records:
+        return
     for name, layer in model.named_modules():
         if next(layer.children(), None) is None:
             mark = f"{type(layer).__name__} {name}"
             layer.register_forward_pre_hook(lambda *_, mark=mark: marks.push(mark))
             layer.register_forward_hook(lambda *_: marks.pop())
+
+
+def waited(device: "torch.device") -> None:
+    """Return when the device has done what was asked of it; a CPU has, whenever a call returns."""
+    import torch
+
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def called_and_forwarded(model: "torch.nn.Module", x: Any, times: int = 200) -> list[dict[str, object]]:
+    """Return what `model(x)` and `model.forward(x)` do: modules whose hooks fire, and the host's median ns of a call.
+
+    `__call__` runs the hooks around `forward`, so calling `forward` directly skips those of the module it is called on;
+    inside, modules call each other and keep theirs. No hook is registered while the calls are timed.
+    """
+    import torch
+
+    ways = {"model(x)": model, "model.forward(x)": model.forward}
+    fired: dict[str, list[str]] = {way: [] for way in ways}
+    times_ns: dict[str, list[int]] = {way: [] for way in ways}
+    with torch.no_grad():
+        for way, call in ways.items():
+            hooks = [
+                module.register_forward_pre_hook(lambda *_, name=name, way=way: fired[way].append(name or "model"))
+                for name, module in model.named_modules()
+            ]
+            call(x)
+            for hook in hooks:
+                hook.remove()
+        for _ in range(times):  # in turns, so that what else the machine does meets both
+            for way, call in ways.items():
+                start = perf_counter_ns()
+                call(x)
+                times_ns[way].append(perf_counter_ns() - start)
+    return [{"way": way, "hooks_fired": fired[way], "median_ns": int(median(times_ns[way]))} for way in ways]
 
 
 def step(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from wallsplit.run.manifest import Load
 
 _STAT = Path("/proc/stat")
+_OWN_STAT = Path("/proc/self/stat")
+_STARTTIME = 19  # of the fields after the program's name, which may hold anything (proc(5): field 22 of all)
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _STEAL = 7  # of user, nice, system, idle, iowait, irq, softirq, steal (proc(5))
 _COUNTED = 8  # what follows them, guest time, is in user time already
@@ -41,6 +44,18 @@ def between(before: Reading, after: Reading) -> Load:
         else max(0, after.cpu_time_ns - before.cpu_time_ns)
     )
     return Load(spent, before.load_average, _steal_ratio(before.all_cpus, after.all_cpus), _line(_GOVERNOR))
+
+
+def process_age_ns() -> int | None:
+    """Return how long ago this process started, to 10 ms as Linux counts it; None elsewhere."""
+    try:
+        started_ticks = int(
+            _OWN_STAT.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[_STARTTIME]
+        )
+        now_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return max(0, round((now_s - started_ticks / os.sysconf("SC_CLK_TCK")) * 1e9))
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def peak_process_bytes() -> int | None:

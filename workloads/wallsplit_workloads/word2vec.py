@@ -44,7 +44,7 @@ def run(context: RunContext) -> Result:
     pairs = pairs_per_epoch(sum(kept) / len(clock.epochs), len(corpus))
     rows = 2 * numbers[:PROBED_WORDS] + np.arange(min(tokens, PROBED_WORDS)) % 2  # of either matrix in turn
     return Result(
-        steps=Steps(context.marks.counts["step"] // context.integer("epochs")),
+        steps=Steps(len(kept) // context.integer("epochs")),
         data=Data("zipf", f"generated, exponent 1, {len(model.wv):,} words occur", tokens, 0),
         arithmetic=Arithmetic(
             skip_gram.FORMULA, flops_per_epoch=round(pairs * skip_gram.flops_per_pair(SIZE, NEGATIVE))

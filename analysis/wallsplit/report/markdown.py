@@ -24,6 +24,9 @@ _SPECIAL = re.compile(
     r"|:(?=[A-Za-z+/])|(?<=[Ww]{3})\."  # emoji and bare links
 )
 
+_WITHIN_NUMBER = re.compile(r"(?<=[0-9≥≤]) ")
+"""Spaces at which a narrow column would part a number from its unit or sign."""
+
 
 def markdown(report: Report, stem: str) -> str:
     """Return the report as Markdown; it refers to its figures as `<stem>.<figure>.svg`."""
@@ -123,6 +126,8 @@ def _row(row: tuple[Cell, ...], columns: tuple[Column, ...], *, bold: bool) -> s
 
 def _cell(cell: Cell, column: Column) -> str:
     text = escape(cell_text(cell, column.kind, column.null))
+    if column.kind != "text":
+        text = _WITHIN_NUMBER.sub("\N{NO-BREAK SPACE}", text)
     return f"[{text}]({quote(cell.stem)}.md)" if isinstance(cell, Link) else text
 
 

@@ -58,5 +58,5 @@ def _tables(comparison: Comparison, pair: Pair, rows: int) -> Iterator[str]:
         if found:
             of = f" ({min(rows, len(found))} of {len(found)})" if len(found) > rows else ""
             summary = escape(for_people(f"{kind.title} that changed{of}{several}"))
-            table = table_text(changes_table(comparison, found, kind.title, rows), captioned=False)
+            table = table_text(changes_table(comparison, kind, found, rows), captioned=False)
             yield f"<details><summary>{summary}</summary>\n\n{table}\n\n</details>"

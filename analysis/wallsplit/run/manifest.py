@@ -169,8 +169,10 @@ class RunManifest:
     gpu: Gpu | None = None
     git_commit: str | None = None
     wall_ns: int | None = None  # the workload's run(), imports and data included
+    preparation_ns: Mapping[str, int] = field(default_factory=dict)  # before the first epoch: start, imports, data …
     load: Load | None = None
     peak_memory_bytes: Mapping[str, int] = field(default_factory=dict)  # by who counted it
+    energy_mj: Mapping[str, int] = field(default_factory=dict)  # of the whole run, by meter
     epochs: tuple[Epoch, ...] = ()
     step_wall_ns: tuple[int, ...] | None = None
     marks: Mapping[str, int] = field(default_factory=dict)  # NVTX ranges pushed, by name
@@ -273,6 +275,7 @@ def _check(manifest: RunManifest) -> None:
     durations = [("wall_ns", manifest.wall_ns)]
     durations += [(f"epochs[{i}].wall_ns", epoch.wall_ns) for i, epoch in enumerate(manifest.epochs)]
     durations += [(f"step_wall_ns[{i}]", ns) for i, ns in enumerate(manifest.step_wall_ns or ())]
+    durations += [(f"preparation_ns.{name}", ns) for name, ns in manifest.preparation_ns.items()]
     for place, duration in durations:
         if duration is not None and duration < 0:
             raise DecodeError(f"{place} is {duration}, not a duration")
