@@ -81,6 +81,7 @@ fuzz-native: $(VENV)/.dev ## Feed damaged files to the compiled core under Addre
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py
+	$(BIN)/python scripts/write_study_page.py
 
 goldens: $(VENV)/.dev ## Write anew what every renderer is expected to make (tests/goldens)
 	PYTHONPATH=tests $(BIN)/python -m golden_reports

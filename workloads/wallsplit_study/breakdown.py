@@ -57,6 +57,14 @@ def breakdown(epochs: Sequence[Analysis]) -> Section | None:
     return Section("breakdown", "The epoch, broken down", (Paragraph(_WHERE), phases, _accounts(on_gpu)))
 
 
+def frame(epochs: Sequence[Analysis]) -> pl.DataFrame:
+    """Return what the epochs consist of, a row each: wall time in ns, phases as ratios of it, null = not marked."""
+    rest = ("rest_of_the_steps", "validation", "rest_of_the_epoch")
+    ratios = {f"{name}_ratio": pl.Float64 for name in (*IN_A_STEP, *rest)}
+    schema = {"run": pl.String, "pass": pl.String, "epoch_ns": pl.Int64, **ratios}
+    return pl.DataFrame([_phases(epoch) for epoch in epochs], schema=schema, orient="row")
+
+
 def _phases(epoch: Analysis) -> tuple[Cell, ...]:
     assert epoch.window is not None
     wall = epoch.window.wall_ns

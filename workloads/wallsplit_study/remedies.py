@@ -24,7 +24,7 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     plain: dict[tuple[str, str], float | None] = {}
     rows = []
     for row in frame.iter_rows(named=True):
-        group = row["approach"].rpartition(": ")[0]  # "GPU, width 128: bf16" is compared with "GPU, width 128: fp32"
+        group = compared_within(row["approach"])
         own = [one.run for one in outcomes if one.run and _is_of(one, row["workload"], row["approach"])]
         before = plain.setdefault((row["workload"], group), row["samples_per_s"])
         gain = row["samples_per_s"] / before if row["samples_per_s"] and before else None
@@ -58,6 +58,11 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     )
     table = Table("Each cause and its remedy", columns, tuple(rows), len(rows))
     return Section("causes", "Causes of slowness", (Paragraph(_CAUSES), table))
+
+
+def compared_within(approach: str) -> str:
+    """Return what a remedy shares with what it is compared with: "GPU, width 128" of "GPU, width 128: bf16"."""
+    return approach.rpartition(": " if ": " in approach else ", ")[0]
 
 
 def _is_of(outcome: Outcome, workload: str, approach: str) -> bool:

@@ -17,6 +17,7 @@ from wallsplit.run.manifest import CPU
 from wallsplit_study import claims
 from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
+from wallsplit_study.breakdown import frame as phases
 from wallsplit_study.cells import Outcome, Part, latest
 from wallsplit_study.end_to_end import end_to_end
 from wallsplit_study.frames import summary
@@ -89,7 +90,10 @@ def files(
     *,
     quick: bool = False,
 ) -> tuple[File, ...]:
-    """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run."""
+    """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run.
+
+    With profiled epochs also `breakdown.csv`: unlike all else they cannot be reckoned again from the cells.
+    """
     kept = latest(outcomes)
     frames = {part: summary(kept, part) for part in get_args(Part)}
     tables = [(part, frame) for part, frame in frames.items() if not frame.is_empty()]
@@ -97,6 +101,7 @@ def files(
         *report_files.files(report(outcomes, epochs, other, quick=quick), STEM),
         *(csv(f"{part}.csv", frame) for part, frame in tables),
         *(parquet(f"{part}.parquet", frame) for part, frame in tables),
+        *((csv("breakdown.csv", phases(epochs)),) if epochs else ()),
     )
 
 

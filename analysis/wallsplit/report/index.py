@@ -1,6 +1,5 @@
 """Several traces side by side: one row each, their ledgers on one scale."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -8,10 +7,12 @@ from pathlib import PurePath
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars
 from wallsplit.figures.drawing import Figure, stacked
-from wallsplit.figures.ledger import MOST, bar
+from wallsplit.figures.ledger import MOST, bar, courses_of
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
-from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Split, Table
+from wallsplit.report.before_after import before_after
+from wallsplit.report.document import Cell, Column, Link, Remarks, Report, Section, Split, Table
+from wallsplit.report.trace_row import mean_busy, steps_per_s, trace_name
 from wallsplit.text import file_name, for_people, visible
 from wallsplit.words.all_notes import BANNER
 from wallsplit.words.amounts import between, counted, how_many
@@ -25,9 +26,9 @@ STEM = "index"
 
 def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[tuple[str, str]] = ()) -> Report:
     """Return the report that leads to each trace's own, `stems` being their file names; failed traces are listed."""
+    pairs = before_after(analyses, stems)
     order = worst_first(analyses)
     analyses, stems = [analyses[i] for i in order], [stems[i] for i in order]
-    pairs = _pairs(analyses, stems)
     blocks = (*([pairs] if pairs else []), _table(analyses, stems))
     sections = [Section("traces", "Traces, worst first", blocks)] if analyses else []
     if errors:
@@ -100,40 +101,27 @@ def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
 def _row(analysis: Analysis, stem: str, *, several: bool) -> tuple[Cell, ...]:
     reconstructed = "Reconstructed, not recorded. " if analysis.reconstructed else ""
     return (
-        Link(_name(analysis), stem),
+        Link(trace_name(analysis), stem),
         _split(analysis),
         analysis.window.wall_ns if analysis.window else None,
-        _mean_busy(analysis),
-        _steps_per_s(analysis),
+        mean_busy(analysis),
+        steps_per_s(analysis),
         *([_between_gpus(analysis)] if several else []),
         reconstructed + verdict(analysis),
     )
 
 
-def _name(analysis: Analysis) -> str:
-    """Return the file's name without the suffix that every export has."""
-    return file_name(analysis.path).removesuffix(".sqlite")
-
-
 def _split(analysis: Analysis) -> Split | None:
     """Return the bar of the GPU, or of all that speak for the GPUs together."""
-    told = of_gpus(analysis.ledgers) or analysis.ledgers[:1]
-    if not told:
+    bars = [bar("", ledger) for ledger in of_gpus(analysis.ledgers)] or [
+        bar("", ledger, course) for ledger, course in zip(analysis.ledgers[:1], courses_of(analysis), strict=False)
+    ]
+    if not bars:
         return None
-    segments = [segment for ledger in told for segment in bar("", ledger).segments]
+    segments = [segment for part in bars for segment in part.segments]
     first = {segment.key: segment for segment in segments}
     total = {key: sum(s.value_ns for s in segments if s.key == key) for key in first}
-    return Split(Bar(_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
-
-
-def _steps_per_s(analysis: Analysis) -> float | None:
-    """Return the steady steps of the first speaker per second of their time."""
-    for one in speakers(analysis):
-        kinds = one.why.steps.kinds
-        if one.is_steady and kinds:
-            count = sum(kind.steady_count for kind in kinds) + (one.why.steps.other_kinds_count or 0)
-            return count * 1e9 / one.scope_ns if one.scope_ns else None
-    return None
+    return Split(Bar(trace_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
 
 
 def _between_gpus(analysis: Analysis) -> str | None:
@@ -146,44 +134,6 @@ def _between_gpus(analysis: Analysis) -> str | None:
     return f"computing {between([one.share('work') for one in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
 
 
-_TIMES = re.compile(r"(?:^|[_.-])(before|after|old|new|base|baseline|tuned)(?=$|[_.-])", re.IGNORECASE)
-_LATER = ("after", "new", "tuned")
-
-
-def _pairs(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table | None:
-    """Return a row for each two traces whose names differ in before and after, or the like, only."""
-    groups: dict[str, list[tuple[bool, Analysis, str]]] = {}
-    for analysis, stem in zip(analyses, stems, strict=True):
-        found = _TIMES.search(_name(analysis))
-        if found:
-            program = _TIMES.sub("", _name(analysis), count=1)
-            groups.setdefault(program, []).append((found[1].lower() in _LATER, analysis, stem))
-    rows = [
-        _pair(program, *sorted(group, key=lambda one: one[0]))
-        for program, group in groups.items()
-        if sorted(is_later for is_later, *_ in group) == [False, True]
-    ]
-    columns = (
-        Column("program"),
-        Column("before"),
-        Column("after"),
-        Column("wall, before", "ns"),
-        Column("wall, after", "ns"),
-        Column("GPU busy, before", "ratio", "not measured"),
-        Column("GPU busy, after", "ratio", "not measured"),
-        Column("steps per s, before", "number", "–"),
-        Column("steps per s, after", "number", "–"),
-    )
-    return Table("Before and after", columns, tuple(rows), len(rows), is_stacked=True) if rows else None
-
-
-def _pair(program: str, *both: tuple[bool, Analysis, str]) -> tuple[Cell, ...]:
-    found = [analysis for _, analysis, _ in both]
-    walls = [analysis.window.wall_ns if analysis.window else None for analysis in found]
-    links = [Link(word, stem) for word, (_, _, stem) in zip(("before", "after"), both, strict=True)]
-    return (program, *links, *walls, *map(_mean_busy, found), *map(_steps_per_s, found))
-
-
 def _without_folder(path: str, message: str) -> str:
     """Return the message about a trace with the file's name only: reports hold no path of this machine."""
     name = file_name(path)
@@ -191,18 +141,12 @@ def _without_folder(path: str, message: str) -> str:
     return f"{name}: {text.replace(path, name)}"
 
 
-def _mean_busy(analysis: Analysis) -> Cell:
-    """Return the mean busy ratio over the physical GPUs in use."""
-    ratios = analysis.gpus["busy_ratio"].drop_nulls().to_list()
-    if not ratios:
-        return None
-    mean = sum(ratios) / len(ratios)
-    lacking = any(ledger.gpu_complete is False for ledger in analysis.ledgers if ledger.gpu is not None)
-    return AtLeast(mean) if lacking else mean
-
-
 def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
-    bars = tuple(bar(_label(analysis, ledger), ledger) for analysis in analyses for ledger in analysis.ledgers[:MOST])
+    bars = tuple(
+        bar(_label(analysis, ledger), ledger, course)
+        for analysis in analyses
+        for ledger, course in zip(analysis.ledgers[:MOST], courses_of(analysis), strict=False)
+    )
     if not bars:
         return ()
     absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
