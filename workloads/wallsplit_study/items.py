@@ -59,7 +59,7 @@ def intervals(frame: pl.DataFrame, outcomes: Sequence[Outcome]) -> Table:
         Column("approach"),
         Column("item() every … epochs", "count"),
         Column("calls in all", "count"),
-        Column("time inside item()", "ns"),
+        Column("time inside item(), printing left out", "ns"),
         Column("epochs", "count"),
         Column("median", "ns", "not measured"),
         Column("min", "ns"),
