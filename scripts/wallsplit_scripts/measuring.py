@@ -25,6 +25,7 @@ from wallsplit_study import cells
 from wallsplit_study.cells import Cell, Outcome
 from wallsplit_study.report import name
 from wallsplit_workloads import WORKLOADS, machine, program
+from wallsplit_workloads.__main__ import UNSUPPORTED
 from wallsplit_workloads.devices import in_nvml_order
 from wallsplit_workloads.running import extra_of, require, versions
 from wallsplit_workloads.workload import Workload, device_of, find, resolve
@@ -145,6 +146,8 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
             raise Interrupted(ended.interrupted_by)
         if ended.timed_out:
             return _failed(cell, identity, f"still running after {limit_s:g} s (--timeout)")
+        if ended.exit_code == UNSUPPORTED:
+            return replace(_failed(cell, identity, _last_line(output)), status="not supported here")
         if ended.exit_code:
             return _failed(cell, identity, f"exit code {ended.exit_code}: {_last_line(output)}")
         try:

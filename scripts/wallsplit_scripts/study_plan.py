@@ -23,6 +23,8 @@ APPROACHES: Final = (
 """Ways to train R1's model, as rows of the grid."""
 RETURN_EARLY: Final = ("jax-cpu", "jax-gpu", "jax-vmap", "cupy")
 """Approaches whose steps return before they are computed: their phases need a second pass that waits for each."""
+DEVICE: Final = "device"
+"""The parameter that says where a row runs: part of the row, so `--set` chooses rows by it."""
 BATCHES: Final = (8, 32, 128, 512, 2048, 4096)
 ITEM_EVERY: Final = (1, 10, 100, 200, 1000, 2000)
 
@@ -72,7 +74,7 @@ def plan(parts: Sequence[Part], wish: Wish) -> list[Cell]:
 
 def rows(part: Part, wish: Wish) -> tuple[Row, ...]:
     """Return what one repeat of a part measures, in order."""
-    return tuple(row for row in _rows(part, wish) if not (wish.quick and row.quick is None))
+    return tuple(row for row in _rows(part, wish) if not (wish.quick and row.quick is None) and _on_device(row, wish))
 
 
 def _rows(part: Part, wish: Wish) -> tuple[Row, ...]:
@@ -115,10 +117,18 @@ def recorded(cell: Cell) -> Cell:
     return Cell(cell.part, cell.workload, cell.approach, settings, cell.repeat)
 
 
+def _on_device(row: Row, wish: Wish) -> bool:
+    """Return whether the row runs where `--set device=…` says; NumPy's rows, of the CPU alone, stay beside others."""
+    takes_device = any(parameter.name == DEVICE for parameter in find(WORKLOADS, row.workload).parameters)
+    if DEVICE not in wish.settings or not takes_device or row.varied.get("backend") == "numpy":
+        return True
+    return row.varied.get(DEVICE, "cpu") == wish.settings[DEVICE]
+
+
 def _settings(row: Row, wish: Wish) -> dict[str, str]:
     taken = {parameter.name for parameter in find(WORKLOADS, row.workload).parameters}
     epochs = {} if wish.epochs is None else {"epochs": str(wish.epochs)}
-    given = {name: text for name, text in wish.settings.items() if name in taken}
+    given = {name: text for name, text in wish.settings.items() if name in taken and name != DEVICE}
     quick = {name: text for name, text in {**SHORT, **(row.quick or {})}.items() if name in taken} if wish.quick else {}
     return {**row.usual, **quick, **epochs, **given, **row.varied}
 
@@ -144,17 +154,43 @@ _SEARCH: Final = (
 )
 _LARGE: Final = {"width": "2048"}
 _FEW: Final = {"steps": "20"}
-_CAUSES: Final = (  # R3, on the CPU; the first row of a workload is what the others are compared with
+_GPU: Final = {"device": "cuda"}
+_PINNED: Final = {"pin_memory": "true"}
+_CAUSES: Final = (  # R3; the first row of a workload, a device and a width is what the others are compared with
     Row("loader-bound", "as it is"),
     Row("loader-bound", "two loader processes", {"workers": "2"}),
+    Row("loader-bound", "four loader processes", {"workers": "4"}, quick=None),
     Row("transfer-bound", "as it is"),
     Row("transfer-bound", "batched", {"batched": "true"}),
     Row("too-small", "batch 8", {"batch": "8"}),
     Row("too-small", "batch 256", {"batch": "256"}),
-    Row("mixed-precision", "width 128, fp32", {"width": "128"}, _FEW),
-    Row("mixed-precision", "width 128, autocast", {"width": "128", "autocast": "true"}, _FEW),
-    Row("mixed-precision", "width 2,048, fp32", _LARGE, _FEW, None),
-    Row("mixed-precision", "width 2,048, autocast", {**_LARGE, "autocast": "true"}, _FEW, None),
+    Row("mixed-precision", "width 128: fp32", {"width": "128"}, _FEW),
+    Row("mixed-precision", "width 128: bf16", {"width": "128", "precision": "bf16"}, _FEW),
+    Row("mixed-precision", "width 2,048: fp32", _LARGE, _FEW, None),
+    Row("mixed-precision", "width 2,048: bf16", {**_LARGE, "precision": "bf16"}, _FEW, None),
+    Row("mixed-precision", "width 2,048: fp32, Adam", {**_LARGE, "optimizer": "adam", "rate": "0.001"}, _FEW, None),
+    Row("loader-bound", "GPU: as it is", _GPU),
+    Row("loader-bound", "GPU: two loader processes", {**_GPU, "workers": "2"}),
+    Row("loader-bound", "GPU: four loader processes", {**_GPU, "workers": "4"}),
+    Row("loader-bound", "GPU: four, pinned memory", {**_GPU, "workers": "4", **_PINNED}),
+    Row("loader-bound", "GPU: four, pinned, not waiting", {**_GPU, "workers": "4", **_PINNED, "non_blocking": "true"}),
+    Row("transfer-bound", "GPU: as it is", _GPU),
+    Row("transfer-bound", "GPU: batched", {**_GPU, "batched": "true"}),
+    Row("too-small", "GPU: batch 8", {**_GPU, "batch": "8"}),
+    Row("too-small", "GPU: batch 8, CUDA graph", {**_GPU, "batch": "8", "cuda_graph": "true"}),
+    Row("too-small", "GPU: batch 256", {**_GPU, "batch": "256"}),
+    *(
+        Row(
+            "mixed-precision",
+            f"GPU, width {width:,}, batch {batch:,}: {name}",
+            {**_GPU, "width": str(width), "batch": str(batch), **varied},
+        )
+        for width, batch in ((128, 256), (4096, 256), (4096, 4096))
+        for name, varied in (
+            *((name, {"precision": name}) for name in ("fp32", "tf32", "bf16", "fp16")),
+            ("fp32, Adam", {"optimizer": "adam", "rate": "0.001"}),
+        )
+    ),
 )
 _CORNER: Final = {"epochs": "1", "width": "20", "batch": "32", "seconds": "0"}
 _BREAK_EVEN: Final = (

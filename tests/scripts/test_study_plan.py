@@ -97,3 +97,31 @@ def test_a_quick_study_has_every_part_in_short_runs_that_workloads_accept(part: 
 def test_what_a_person_asks_for_counts_in_a_quick_study_too() -> None:
     cells = plan(["grid"], replace(QUICK, batches=(64,), approaches=("numpy",), settings={"steps": "3"}))
     assert [cell.settings for cell in cells] == [{"epochs": "2", "steps": "3", "batch": "64"}]
+
+
+def test_the_causes_run_on_both_devices_and_a_device_asked_for_chooses_among_the_rows() -> None:
+    def devices(*settings: tuple[str, str]) -> set[str]:
+        return {cell.settings.get("device", "cpu") for cell in plan(["causes"], Wish(settings=dict(settings)))}
+
+    assert devices() == {"cpu", "cuda"}
+    assert devices(("device", "cuda")) == {"cuda"}
+    assert devices(("device", "cpu")) == {"cpu"}
+
+
+def test_numpys_rows_stay_on_the_cpu_whatever_device_is_asked_for() -> None:
+    cells = plan(["ops"], Wish(settings={"device": "cuda"}))
+    assert {(cell.settings["backend"], cell.settings.get("device")) for cell in cells} == {
+        ("numpy", None),
+        ("tensorflow", "cuda"),
+        ("jax", "cuda"),
+    }
+
+
+def test_every_remedy_that_a_gpu_allows_is_measured() -> None:
+    cells = plan(["causes"], Wish(repeat=1))
+    on_gpu = [cell.settings for cell in cells if cell.settings.get("device") == "cuda"]
+    for remedy in ("cuda_graph", "pin_memory", "non_blocking", "batched"):
+        assert any(settings.get(remedy) == "true" for settings in on_gpu), remedy
+    assert {settings["workers"] for settings in on_gpu if "workers" in settings} == {"2", "4"}
+    assert {settings["precision"] for settings in on_gpu if "precision" in settings} == {"fp32", "tf32", "bf16", "fp16"}
+    assert {"adam", None} <= {settings.get("optimizer") for settings in on_gpu}

@@ -9,7 +9,7 @@ from wallsplit.report.document import Paragraph, Section, Table
 from wallsplit.report.html import html
 from wallsplit.run.manifest import Data, Load, Steps
 from wallsplit_study import published
-from wallsplit_study.cells import Outcome, measured
+from wallsplit_study.cells import Outcome, latest, measured
 from wallsplit_study.frames import summary
 from wallsplit_study.grid import first_epochs, grid, medians, taxes
 from wallsplit_study.items import items
@@ -259,12 +259,35 @@ def test_a_remedy_is_compared_with_its_own_cause() -> None:
         for workload, approach, ns in (
             ("too-small", "batch 8", 100),
             ("too-small", "batch 256", 50),
-            ("mixed-precision", "width 1, fp32", 10),
-            ("mixed-precision", "width 2, fp32", 1000),
-            ("mixed-precision", "width 2, autocast", 250),
+            ("mixed-precision", "width 1: fp32", 10),
+            ("mixed-precision", "width 2: fp32", 1000),
+            ("mixed-precision", "width 2: bf16", 250),
+            ("mixed-precision", "GPU, width 2: fp32", 8),
+            ("mixed-precision", "GPU, width 2: bf16", 4),
         )
     ]
-    assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4])
+    assert [row[3] for row in table(causes(outcomes)).rows] == pytest.approx([1, 2, 1, 1, 4, 1, 2])
+
+
+def test_the_same_cause_on_cpu_and_gpu_is_two_places_and_neither_displaces_the_other() -> None:
+    outcomes = [
+        measured(cell("as it is", 1, "causes", "transfer-bound"), IDENTITY, run(1, 200)),
+        measured(cell("as it is", 1, "causes", "transfer-bound", device="cuda"), IDENTITY, run(1, 100)),
+    ]
+    assert latest(outcomes) == outcomes
+    assert [(row["asked_device"], row["median_ns"]) for row in summary(outcomes, "causes").iter_rows(named=True)] == [
+        (None, 200),
+        ("cuda", 100),
+    ]
+
+
+def test_loss_accuracy_and_memory_stand_beside_the_speed_of_a_precision() -> None:
+    def outcome(repeat: int, memory: dict[str, int]) -> Outcome:
+        made = replace(run(1, 200), peak_memory_bytes=memory)
+        return measured(cell("width 1: fp32", repeat, "causes", "mixed-precision"), IDENTITY, made)
+
+    (row,) = table(causes([outcome(1, {"process": 9, "torch_allocated": 5}), outcome(2, {"process": 7})])).rows
+    assert row[4:7] == (0.5, 0.75, 7)  # of the last epoch: validation loss, validation accuracy; the most memory
 
 
 def test_equal_outcomes_give_equal_bytes_and_no_part_is_invented() -> None:

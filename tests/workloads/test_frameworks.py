@@ -117,10 +117,13 @@ def test_the_other_torch_workloads_train(tmp_path: Path) -> None:
     data = ("--epochs", "1", "--data", str(small_set(tmp_path, 200)))
     small = run(tmp_path, "too-small", *data, "--batch", "30")
     assert small.steps == Steps(5, 0)  # of 160 samples, 10 are left out
-    mixed = run(tmp_path, "mixed-precision", *data, "--batch", "32", "--set", "autocast=true", "--set", "width=16")
+    mixed = run(tmp_path, "mixed-precision", *data, "--batch", "32", "--set", "precision=bf16", "--set", "width=16")
     assert mixed.model is not None
     assert mixed.model.layers == (784, 16, 16, 10)
     assert mixed.epochs[0].loss == pytest.approx(2.3, abs=0.4)  # ln 10, that of guessing, at the start
+    assert mixed.epochs[0].validation_loss == pytest.approx(2.3, abs=0.4)
+    assert mixed.settings["torch_matmul_precision"] == "highest"
+    assert mixed.peak_memory_bytes["process"] > 2**20
 
 
 def test_word2vec_reports_its_words_per_second(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from wallsplit_study.results import numbers, whole
 from wallsplit_workloads.machine import IDENTITY
 
 Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
-Status = Literal["measured", "no GPU here", "not installed", "failed"]
+Status = Literal["measured", "no GPU here", "not installed", "not supported here", "failed"]
 
 LONGEST: Final = 200
 """Epochs of a run, or points of a curve, that a cell keeps; iris trains for 20,000 epochs."""
@@ -114,7 +114,7 @@ def from_line(line: str | bytes) -> Outcome:
 def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the outcomes that count, place by place as the tables show them.
 
-    Of outcomes for the same cell the last counts. Of one place in a table (part, workload, approach, batch,
+    Of outcomes for the same cell the last counts. Of one place in a table (part, workload, approach, device, batch,
     `item_every`) count those under the same settings and identity as the one measured last: different parameters or
     versions are never mixed into one median.
     """
@@ -205,7 +205,8 @@ def _newest(outcomes: list[Outcome]) -> Outcome:
 
 
 def _place(cell: Cell) -> tuple[object, ...]:
-    return cell.part, cell.workload, cell.approach, cell.settings.get("batch"), cell.settings.get("item_every")
+    varied = (cell.settings.get(name) for name in ("device", "batch", "item_every"))
+    return cell.part, cell.workload, cell.approach, *varied
 
 
 def _conditions(outcome: Outcome) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ CELLS: Final = {
     "part": pl.String,
     "workload": pl.String,
     "approach": pl.String,
+    "asked_device": pl.String,
     "batch": pl.Int64,
     "item_every": pl.Int64,
     "epochs": pl.Int64,
@@ -29,20 +30,22 @@ CELLS: Final = {
     "processor": pl.String,
 }
 
-PLACE: Final = ("part", "workload", "approach", "batch", "item_every", "epochs")
+PLACE: Final = ("part", "workload", "approach", "asked_device", "batch", "item_every", "epochs")
 
 
 def cells(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     """Return one row per outcome; times in ns, null = not measured.
 
     `steps` and `train_samples` are those of the epoch that `value_ns` is the time of; where it was extrapolated, it was
-    so from `extrapolated_from` training samples.
+    so from `extrapolated_from` training samples. `asked_device` is the cell's own setting, null where it has none;
+    `device` is where a run was.
     """
     rows = [
         (
             outcome.cell.part,
             outcome.cell.workload,
             outcome.cell.approach,
+            outcome.cell.settings.get("device"),
             _integer(outcome, "batch"),
             _integer(outcome, "item_every"),
             _integer(outcome, "epochs"),

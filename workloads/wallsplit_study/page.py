@@ -9,7 +9,7 @@ from typing import Final
 
 from wallsplit.errors import ReportError
 from wallsplit.report.markdown import escape
-from wallsplit_study import page_r1, page_r2
+from wallsplit_study import page_r1, page_r2, page_surface
 from wallsplit_study.page_text import ABSENT, Study, paragraph
 
 _LIBRARIES: Final = ("python", "numpy", "tensorflow-cpu", "tensorflow", "keras", "jax", "torch", "gensim")
@@ -63,4 +63,8 @@ BLOCKS: Final[Mapping[str, Callable[[Study], str]]] = {
     "forward": page_r2.forward,
     "causes": page_r2.causes,
     "word2vec": page_r2.word2vec,
+    "break-even": page_surface.break_even,
+    "word2vec-bounds": page_surface.word2vec_bounds,
+    "end-to-end": page_surface.end_to_end,
+    "latency": page_surface.latency,
 }

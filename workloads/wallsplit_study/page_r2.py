@@ -11,6 +11,7 @@ from wallsplit_study import published
 from wallsplit_study.frames import summary
 from wallsplit_study.items import cost, published_cost
 from wallsplit_study.page_text import ABSENT, Study, paragraph, table, with_error
+from wallsplit_study.remedies import compared_within
 from wallsplit_study.results import records, text, texts, whole
 from wallsplit_study.tables import median_or_status
 
@@ -72,12 +73,12 @@ def forward(study: Study) -> str:
 
 
 def causes(study: Study) -> str:
-    """Return samples per second of R3's causes as they are and remedied."""
-    frame = summary(study.outcomes, "causes")
+    """Return samples per second of R3's causes as they are and remedied, where both were measured."""
+    frame = summary(study.outcomes, "causes").filter(pl.col("n") > 0)
     firsts: dict[tuple[Any, ...], dict[str, Any]] = {}
     rows: list[tuple[Cell, ...]] = []
     for row in frame.iter_rows(named=True):
-        group = (row["workload"], row["approach"].rpartition(", ")[0])
+        group = (row["workload"], compared_within(row["approach"]))
         before = firsts.setdefault(group, row)
         if before is not row:
             name = f"{row['workload']}, {group[1]}" if group[1] else str(row["workload"])

@@ -121,7 +121,7 @@ def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:
     failed = [one for one in kept if one.status == "failed"]
     notes = [Note("study", "warning", _QUICK)] if quick else []
     notes += [Note("study", "error", f"{name(one)} failed: {one.message}") for one in failed]
-    for status in ("no GPU here", "not installed"):
+    for status in ("no GPU here", "not installed", "not supported here"):
         lacking = [one for one in kept if one.status == status]
         whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
         why = "; ".join(dict.fromkeys(one.message or status for one in lacking))

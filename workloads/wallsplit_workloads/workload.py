@@ -15,6 +15,10 @@ from wallsplit_workloads.marks import Marks
 Device = Literal["cpu", "gpu"]
 
 
+class UnsupportedError(WallsplitError):
+    """This device cannot do what was asked, and no other setting of the machine would change that."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One setting of a workload; kind is the Python type of its value, bounds are inclusive."""

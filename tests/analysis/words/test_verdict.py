@@ -13,8 +13,10 @@ from wallsplit.pipeline import analyze
 from wallsplit.words.advice import MOST, advice
 from wallsplit.words.amounts import between, counted, duration, per_cent
 from wallsplit.words.clauses import NOUNS, clause
+from wallsplit.words.gpu_verdict import MOST_WORDS, words
+from wallsplit.words.seconds import seconds
 from wallsplit.words.speakers import speakers
-from wallsplit.words.verdict import MOST_WORDS, seconds, verdict, words
+from wallsplit.words.verdict import verdict
 
 PATHS = {**TRACES, **CASES}
 
