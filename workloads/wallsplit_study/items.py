@@ -92,7 +92,7 @@ def costs(outcomes: Sequence[Outcome]) -> Table:
     )
     columns = (
         Column("approach"),
-        Column("a call costs", "change_ns", "too few intervals"),
+        Column("a call costs", "change_ns", "not fitted"),
         Column("± standard error of it", "ns"),
         Column("all epochs without a call", "ns"),
         Column("± standard error of that", "ns"),
