@@ -51,16 +51,18 @@ audit: $(VENV)/.audit ## Look up known vulnerabilities of all that constraints.t
 
 nsys: $(NSYS) ## Put Nsight Systems into .nsys (Debian on x86-64; elsewhere it says where to get one)
 
-frameworks: $(VENV)/.frameworks ## Add TensorFlow, JAX, PyTorch and Gensim (CPU builds) to .venv
+frameworks: $(VENV)/.core ## Add TensorFlow, JAX, PyTorch and Gensim: to .venv, or beside a GPU each to a .venv-… of its own
+	@$(BIN)/wallsplit workloads --extra-of all > $(VENV)/.builds
+	@PYTHON="$(PYTHON)" scripts/install_builds.sh < $(VENV)/.builds
 
 profile: $(VENV)/.core ## Record a workload: make profile WORKLOAD=keras-gpu [BATCH=32 EPOCHS=1 ARGS="…"]
 	@test -n "$(WORKLOAD)" || { echo "make profile: name a workload, e.g. WORKLOAD=numpy"; $(BIN)/wallsplit workloads; exit 2; }
-	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" > $(VENV)/.extra
-	@extra=$$(cat $(VENV)/.extra); test -z "$$extra" || $(INSTALL) -e ".[$$extra]"
+	@$(BIN)/wallsplit workloads --extra-of "$(WORKLOAD)" -- $(ARGS) > $(VENV)/.builds
+	@PYTHON="$(PYTHON)" scripts/install_builds.sh < $(VENV)/.builds
 	@test -n "$$WALLSPLIT_NSYS$(findstring --nsys,$(ARGS))" || command -v nsys >/dev/null || $(MAKE) --no-print-directory nsys
 	$(BIN)/wallsplit profile "$(WORKLOAD)" $(if $(BATCH),--batch $(BATCH)) $(if $(EPOCHS),--epochs $(EPOCHS)) $(ARGS)
 
-study: $(VENV)/.frameworks ## Measure the published study on this machine; best with nothing else running
+study: frameworks ## Measure the published study on this machine, with nothing else running: make study [ARGS=--quick]
 	$(BIN)/wallsplit sweep all $(ARGS)
 
 bench: $(VENV)/.dev ## Measure speed and memory; takes minutes
@@ -79,12 +81,13 @@ fuzz-native: $(VENV)/.dev ## Feed damaged files to the compiled core under Addre
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/write_cli_reference.py
+	$(BIN)/python scripts/write_study_page.py
 
 goldens: $(VENV)/.dev ## Write anew what every renderer is expected to make (tests/goldens)
 	PYTHONPATH=tests $(BIN)/python -m golden_reports
 
-clean: ## Remove .venv, .nsys and caches; traces and reports stay
-	rm -rf $(VENV) .nsys dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+clean: ## Remove .venv…, .nsys and caches; traces and reports stay
+	rm -rf $(VENV) $(VENV)-tensorflow $(VENV)-jax $(VENV)-torch $(VENV)-cupy .nsys dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.core: pyproject.toml constraints.txt hatch_build.py analysis/wallsplit/native/wallsplit.c
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wallsplit needs Python 3.11 or later; name one with make PYTHON=…")'
@@ -99,10 +102,6 @@ $(VENV)/.dev: $(VENV)/.core
 $(VENV)/.audit: $(VENV)/.core
 	$(PYTHON) -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip-audit
-	touch $@
-
-$(VENV)/.frameworks: $(VENV)/.core
-	$(INSTALL) -e ".[workloads]"
 	touch $@
 
 $(NSYS):

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import growth, projection, reader, report, startup, why
+from bench import growth, projection, reader, report, startup, verdicts, why
 from bench.measure import ROOT
 from bench.options import Options
 from bench.table import Table, markdown, text
@@ -28,6 +28,7 @@ QUESTIONS: dict[str, Callable[[Options], Table]] = {
     "reader": reader.run,
     "growth": growth.run,
     "why": why.run,
+    "verdicts": verdicts.run,
 }
 SAMPLE = ROOT / "traces" / "keras-gpu.reconstructed.sqlite"
 

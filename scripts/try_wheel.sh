@@ -31,11 +31,11 @@ install "$wheel"
     grep -q 'nvidia-ml-py is not installed' said.txt # the environment is as empty as a user's
 )
 
-install "$wheel[dask,pandas]" hypothesis jsonschema pytest pytest-timeout sqlite-utils
+install "$wheel[dask,pandas]" hypothesis jsonschema pytest pytest-timeout pytest-xdist sqlite-utils
 cd "$checkout" # -P: without this folder in the search path; pythonpath: nor those that hold the sources
 # Warnings are errors in the checkout's own tests; a mixture of old and new packages has warnings of its own. Real
 # traces are for those tests, too, and take minutes.
-WALLSPLIT_SHARED=$work "$python" -P -m pytest -q -p no:cacheprovider -W ignore -o pythonpath=tests \
+WALLSPLIT_SHARED=$work "$python" -P -m pytest -q --numprocesses auto --dist loadfile -p no:cacheprovider -W ignore -o pythonpath=tests \
     tests/analysis/breakdowns tests/analysis/ledger tests/analysis/model tests/analysis/run tests/analysis/trace \
     tests/analysis/words tests/analysis/report --ignore-glob '*_in_browser.py' \
     tests/scripts/test_analyze.py tests/scripts/test_cache.py tests/scripts/test_cluster.py tests/scripts/test_main.py \

@@ -197,7 +197,22 @@ def steps(ledger: Ledger, names: Sequence[str]) -> Steps:
     each = {account: (time or 0) // 4 for account, time in ledger.accounts.items()}
     whole = {account: time or 0 for account, time in ledger.accounts.items()}
     kind = StepKind(
-        "train", names[0], 4, 1, 3, 4 * quarter, quarter * 0.9, quarter, quarter, quarter, quarter, 0.1, None, None
+        role="train",
+        name=names[0],
+        count=4,
+        warmup_count=1,
+        steady_count=3,
+        total_ns=4 * quarter,
+        med_ns=quarter * 0.9,
+        p95_ns=quarter,
+        p99_ns=quarter,
+        min_ns=quarter,
+        max_ns=quarter,
+        jitter_ratio=0.1,
+        drift_ratio=None,
+        stalled_count=0,
+        stalled_ns=0.0,
+        accounts_med_ns=None,
     )
     return Steps(
         source="nvtx",

@@ -32,6 +32,9 @@ class FakeNvml:
     def nvmlDeviceGetHandleByIndex(self, index: int) -> Any:
         return index
 
+    def nvmlDeviceGetUUID(self, handle: Any) -> str:
+        return f"GPU-{handle}aaa-bbb"
+
     def nvmlDeviceGetName(self, handle: Any) -> str:
         return f"GPU {handle}"
 

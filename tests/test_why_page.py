@@ -14,6 +14,7 @@ from wallsplit.diagnosis.rules import RULES
 from wallsplit.ledger.os_calls import FILE, OS_CLASSES, os_class
 from wallsplit.pipeline import analyze
 from wallsplit.why.sm_limits import SM_LIMITS
+from wallsplit_study.claims import reached
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -90,10 +91,34 @@ def test_the_study_sets_what_nvidia_smi_shows_beside_sm_coverage() -> None:
     assert f"{units.ratio(use.sm_coverage_while_active)} of the SMs while one runs" in page
 
 
-@pytest.mark.parametrize(("batch", "blocks"), [(32, 4), (2_048, 256)])
-def test_the_study_models_the_grid_of_a_product_at_two_batch_sizes(tmp_path: Path, batch: int, blocks: int) -> None:
-    """The forward product of layer 1 in tiles of 32 × 32, as the reconstructed trace has it, for the whole window."""
-    assert blocks == (batch // 32) * (128 // 32)
+def test_the_study_tells_the_parts_of_the_time_outside_cuda_calls() -> None:
+    parts = analyze(ROOT / "traces" / "keras-gpu.reconstructed.sqlite").ledgers[0].host_parts
+    assert parts
+    steps = parts["host.step"] + parts["host.validation"]
+    page = page_of_the_study()
+    assert f"leaves {sum(parts.values()) / 1e9:.1f} s in which no CUDA call runs" in page
+    assert f"put {units.ns(parts['host.compile'])} between the calls of the set-up and {units.ns(steps)} into" in page
+    assert f"into the steps, {steps / 1_875 / 1e6:.2f} ms in each" in page
+
+
+def test_the_study_sets_arithmetic_against_overhead_as_the_report_of_the_reconstruction_does() -> None:
+    (found,) = analyze(ROOT / "traces" / "keras-gpu.reconstructed.sqlite").arithmetic or ()
+    names = {"epoch": "epoch", "step": "training step", "validation_step": "validation step"}
+    rows = []
+    for work in found.works:
+        if work.per in names:
+            shares = (work.overhead_at_least_ns, work.overhead_at_most_ns)
+            times = (work.wall_ns, work.measured_ns, work.modelled_ns)
+            overhead = " – ".join(units.ratio((ns or 0) / work.wall_ns) for ns in shares)
+            rows.append([names[work.per], *(units.ns(ns or 0) for ns in times), overhead])
+    assert table_after("the-study.md", "| of one | wall") == rows
+
+
+@pytest.mark.parametrize("tile", [32, 64, 128])
+@pytest.mark.parametrize("batch", [32, 2_048])
+def test_the_study_models_the_grid_of_a_product_at_two_batch_sizes(tmp_path: Path, batch: int, tile: int) -> None:
+    """The forward product of layer 1 in square tiles, a block each, for the whole window."""
+    blocks = -(-batch // tile) * -(-128 // tile)
     build = TraceBuilder(tmp_path / "run.sqlite")
     limits = {"maxWarpsPerSm": 32, "maxBlocksPerSm": 16, "maxRegistersPerSm": 65_536, "maxShmemPerSm": 65_536}
     build.add("TARGET_INFO_GPU", id=0, name="Quadro RTX 5000", smCount=48, computeMajor=7, computeMinor=5, **limits)
@@ -102,5 +127,6 @@ def test_the_study_models_the_grid_of_a_product_at_two_batch_sizes(tmp_path: Pat
     assert found.explained
     use = found.explained.ledgers[0].sm
     assert use and use.kernel_active_ratio == 1.0 and use.sm_coverage is not None
-    row = f"| {batch:,} | {blocks} | 100.0 % | {units.ratio(use.sm_coverage)} |"
-    assert row in page_of_the_study()
+    row = [f"{batch:,}", f"{tile} × {tile}", f"{blocks:,}", "100.0 %"]
+    row += [f"{reached(batch, tile)} of 48", units.ratio(use.sm_coverage)]
+    assert row in table_after("the-study.md", "| batch | tile")

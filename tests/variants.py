@@ -80,6 +80,18 @@ def cpu(build: TraceBuilder) -> TraceBuilder:
     return build
 
 
+def sampled(build: TraceBuilder) -> TraceBuilder:
+    """Add a run without CUDA, its steps without ranges inside, its CPU sampled every half millisecond."""
+    for i in range(STEPS):
+        at = i * 10 * MS
+        build.range(f"step {i + 1}", at, at + 10 * MS).on_cpu(at, at + 8 * MS)
+        build.osrt("read", at + 8 * MS, at + 10 * MS)
+        for j in range(16):
+            place = ("/lib/libopenblas.so.0", "sgemm_kernel") if j < 6 else ("/usr/bin/python3.11", "_PyEval_Vector")
+            build.sample(at + (j + 1) * MS // 2 - 1, place)
+    return build.sampled_every(MS // 2).duration(STEPS * 10 * MS)
+
+
 def several_gpus(build: TraceBuilder) -> TraceBuilder:
     """Add two ranks on two GPUs, one of which communicates."""
     return _steps(_steps(build, 19, 20), 18, 20, pid=2, device=1)
@@ -109,6 +121,7 @@ VARIANTS: dict[str, Callable[[TraceBuilder], TraceBuilder]] = {
     "graphs": graphs,
     "no_gpu_rows": no_gpu_rows,
     "cpu": cpu,
+    "sampled": sampled,
     "several_gpus": several_gpus,
     "cut_short": cut_short,
 }

@@ -11,6 +11,7 @@ import pytest
 
 from wallsplit.run.manifest import RunManifest, read
 from wallsplit_workloads import data
+from wallsplit_workloads.marks import ASKED
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,12 +34,12 @@ def small_set(folder: Path, samples: int = 1_000) -> Path:
 
 
 def run(folder: Path, name: str, *arguments: str) -> RunManifest:
-    """Return the manifest of a workload run by its own command line, as nsys would run it."""
+    """Return the manifest of a workload run by its own command line, its marks counted as under `wallsplit profile`."""
     result = folder / f"{name}.run.json"
     roots = [str(ROOT / root) for root in ("analysis", "workloads")]
     done = subprocess.run(
         [sys.executable, "-m", "wallsplit_workloads", name, *arguments, "--result", str(result)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(roots), ASKED: "1"},
         capture_output=True,
         text=True,
         timeout=300,

@@ -42,6 +42,7 @@ Kind = Literal[
     "samples_missing",
     "samples_ignored",
     "perturbation",
+    "busy_machine",  # a CPU run that had less than half of a core
     # several traces, experiments
     "comparison",  # what must be known before a comparison is believed
     "trace_failed",

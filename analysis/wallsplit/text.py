@@ -1,6 +1,7 @@
 """Text out of a trace is hostile: made visible, short and inert before a person or a spreadsheet sees it."""
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 
 LIMIT = 200
@@ -51,6 +52,15 @@ def whole_words(text: str, room: int) -> str:
         return text
     ends = [edge.start() for edge in _WORD_EDGE.finditer(text[: room + 1])]
     return text[: ends[-1] if ends and ends[-1] > room // 2 else room]
+
+
+def lines_of(text: str, width: int) -> Iterator[str]:
+    """Give the text in lines of so many characters at most, cut between words where there is a word's end."""
+    while len(text) > width:
+        line = whole_words(text, width)
+        yield line
+        text = text[len(line) :].lstrip()
+    yield text
 
 
 def for_people(text: str, limit: int = LIMIT) -> str:

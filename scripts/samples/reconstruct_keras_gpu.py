@@ -1,18 +1,22 @@
 """Write traces/keras-gpu.reconstructed.sqlite: one published Keras epoch on a GPU, rebuilt from its published figures.
 
-Nobody's recording. The published study gives totals: the wall time of the epoch, the number of graph launches, the
-total time of CUDA API calls. A timeline needs more than that, so every further choice stands in ASSUMPTIONS, goes
-into the file, and from there into every report.
+Beside it goes the manifest of the published run. It is nobody's recording. The published study gives totals: the wall
+time of the epoch, the number of graph launches, the total time of CUDA API calls. A timeline needs more than that, so
+every further choice stands in keras_gpu_assumptions.py, goes into the file, and from there into every report.
 
-    PYTHONPATH=scripts python -m samples.reconstruct_keras_gpu [FILE]
+    python -m samples.reconstruct_keras_gpu [FILE]
 """
 
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 
+from samples.keras_gpu_assumptions import ASSUMPTIONS, NOTE
+from samples.keras_gpu_manifest import manifest
 from samples.nsys_tables import PUSH_POP, Row, Rows, global_id, write
+from wallsplit.run.manifest import beside, to_json
 
 TARGET = Path(__file__).resolve().parents[2] / "traces" / "keras-gpu.reconstructed.sqlite"
 
@@ -34,6 +38,7 @@ COPY_CALL_NS, SYNC_CALL_NS = 45 * US, 5 * US
 LAUNCH_CALL_NS = STEP_API_NS - 2 * COPY_CALL_NS - SYNC_CALL_NS
 MIN_OPERATION_NS, NODE_GAP_NS, START_DELAY_NS = 2 * US, 1 * US, 5 * US
 METRICS_BYTES = 8
+TILE = 32  # rows and columns of a product's result that a block computes
 SETUP_CALLS = (
     ("cuDevicePrimaryCtxRetain", 250 * MS),
     ("cuMemAlloc_v2", 6_250 * US),
@@ -65,70 +70,24 @@ class Node:
         return MIN_OPERATION_NS + round(self.flop * 1e9 / PEAK_FLOP_PER_S)
 
 
-LAYER_1, LAYER_2 = 2 * BATCH * INPUTS * HIDDEN, 2 * BATCH * HIDDEN * CLASSES
+def product(name: str, rows: int, summed: int, columns: int) -> Node:
+    """Return the kernel of (rows, summed) @ (summed, columns): a block per tile of its result."""
+    return Node(name, 2 * rows * summed * columns, ceil(rows / TILE) * ceil(columns / TILE))
+
+
 PARAMETERS = INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES
-FORWARD = (Node("gemm_bias_relu", LAYER_1, 4), Node("gemm_bias", LAYER_2, 1), Node("softmax_cross_entropy", 0, 1))
+FORWARD = (
+    product("gemm_bias_relu", BATCH, INPUTS, HIDDEN),
+    product("gemm_bias", BATCH, HIDDEN, CLASSES),
+    Node("softmax_cross_entropy", 0, 1),
+)
 BACKWARD = (
-    Node("gemm_weights_2", LAYER_2, 4),
-    Node("gemm_hidden_relu", LAYER_2, 4),
-    Node("gemm_weights_1", LAYER_1, 100),
-    Node("sgd_update", 0, -(-PARAMETERS // 1024), 1024),
+    product("gemm_weights_2", HIDDEN, BATCH, CLASSES),
+    product("gemm_hidden_relu", BATCH, CLASSES, HIDDEN),
+    product("gemm_weights_1", INPUTS, BATCH, HIDDEN),
+    Node("sgd_update", 0, ceil(PARAMETERS / 1024), 1024),
 )
 TRAINING, VALIDATION = FORWARD + BACKWARD, FORWARD
-
-NOTE = (
-    "Reconstructed from published figures, not recorded: only the epoch's wall time, the number of graph launches and "
-    "the total CUDA API time are measurements of others; all else in this trace is assumed and listed."
-)
-ASSUMPTIONS = """
-Published: one epoch of Keras model.fit (MLP 784-128-10, MNIST, batch 32, Quadro RTX 5000, Core i9-10885H) takes 6.5 s
-of wall time; the default window is exactly that.
-
-Published: 1,500 training and 375 validation steps, one cuGraphLaunch each, 1,875 in all.
-
-Published: CUDA API calls take 2.7 s in total, and none of them is arithmetic; how the 2.7 s divide over the calls, and
-how much of it the GPU was idle, is not published.
-
-Assumed: the first CUDA call opens the epoch and the last one ends it; one process, one thread, one stream.
-
-Assumed: 2.3 s of the epoch pass once, before the first step (set-up, tracing, compilation), because published epochs do
-not get shorter than about 2.3 s however large the batch; the other 4.2 s divide equally over the 1,875 steps, 2.240 ms
-each, training and validation alike.
-
-Assumed: API time is spread as wall time is, 41.5 %: 956.25 ms in the 2.3 s of set-up and 930 µs in each step.
-
-Assumed: the 956.25 ms are one context (250 ms), 10 modules loaded (60 ms each), one device pool (6.25 ms), one pinned
-pool (50 ms) and 2 graphs instantiated (25 ms each), each followed by 89.58 ms of host code.
-
-Assumed: a step is 1,310 µs of host code, then four calls in a row: copy the batch in (45 µs), launch the graph (835
-µs), copy the metrics out (45 µs), synchronize (5 µs).
-
-The 45 µs of a copy call is 15 times the 3 µs its bytes take; published: 10 to 20 times.
-
-The 835 µs of cuGraphLaunch is what the other calls leave of 930 µs, given to the one call the study names. It is far
-above the published 5 to 15 µs of a kernel launch: the published figures do not explain the 2.7 s, and this trace cannot
-either.
-
-Modelled: 32 × 784 × 4 = 100,352 bytes per batch at the 32 GB/s of PCIe are 3.136 µs; labels are left out; the metrics
-are 8 bytes, the copy takes the minimum of 2 µs.
-
-Assumed: a training graph holds 7 kernels (3 forward, 3 backward, 1 update), a validation graph 3, element-wise work
-fused into the matrix products; the published study lists no kernel.
-
-Modelled: a kernel takes 2 µs, the assumed minimum, plus the FLOPs of its matrix product at 11.06 TFLOP/s (48 SMs × 64
-lanes × 2 × 1.8 GHz, a multiply-add counted as two): 0.58 µs for the 6.42 MFLOP of layer 1.
-
-Assumed: the first kernel starts 5 µs after its launch returns, further ones follow at 1 µs; a copy starts 2 µs after
-its call returns.
-
-Assumed: the forward product of layer 1 has 4 blocks of 32 × 32 results, so it reaches at most 4 of 48 SMs (published:
-about 3); grids of the other kernels likewise follow from their result's size, blocks have 256 threads (the update's
-1,024) with 32 registers each.
-
-Data sheet: 48 SMs, 16 GiB at 448 GB/s, compute capability 7.5; 1.8 GHz as published.
-
-Every step is like every other: the published figures have no variation to repeat.
-"""  # one a paragraph
 
 
 @dataclass
@@ -265,8 +224,8 @@ def rows(line: Timeline) -> Rows:
 def _metadata() -> Iterator[tuple[str, str]]:
     yield "EXPORT_SCHEMA_VERSION", "3.24.0"
     yield "WALLSPLIT_NOTE", NOTE
-    for number, assumption in enumerate(ASSUMPTIONS.strip().split("\n\n"), 1):
-        yield f"WALLSPLIT_ASSUMPTION_{number:02}", " ".join(assumption.split())
+    for number, assumption in enumerate(ASSUMPTIONS, 1):
+        yield f"WALLSPLIT_ASSUMPTION_{number:02}", assumption
 
 
 def _gpu() -> Row:
@@ -289,5 +248,11 @@ def _gpu() -> Row:
     )
 
 
+def main(target: Path) -> None:
+    """Write the trace, and the manifest beside it."""
+    write(target, rows(timeline()))
+    beside(target).write_text(to_json(manifest(target)), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET, rows(timeline()))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def module(name: str, *arguments: str) -> tuple[str, ...]:
+def module(name: str, *arguments: str, python: str = sys.executable) -> tuple[str, ...]:
     """Return the command line that runs a module without the current folder in its search path (-P)."""
-    return (sys.executable, "-P", "-m", name, *arguments)
+    return (python, "-P", "-m", name, *arguments)
 
 
 def environment(inherited: Mapping[str, str] = os.environ) -> dict[str, str]:

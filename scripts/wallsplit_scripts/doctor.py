@@ -14,15 +14,19 @@ from wallsplit import native
 from wallsplit.errors import WallsplitError
 from wallsplit.text import visible
 from wallsplit_scripts import arrived, nsys, nvml, sampling
+from wallsplit_scripts.builds import environment_of, is_cpu_build
 from wallsplit_scripts.cache import cache_folder
 from wallsplit_scripts.nvml import Nvml
+from wallsplit_workloads import machine
+from wallsplit_workloads.environment import Environment
+from wallsplit_workloads.running import build_for
 
-FRAMEWORKS = (  # distributions, what each is for, what installs it
-    (("tensorflow", "tensorflow-cpu"), "the keras workloads", "wallsplit[tensorflow]"),
-    (("jax",), "the jax workloads", "wallsplit[jax]"),
-    (("torch",), "the iris and cause-of-slowness workloads", "wallsplit[torch]"),
-    (("cupy-cuda12x", "cupy-cuda13x", "cupy"), "the cupy workloads", "wallsplit[cupy]"),
-    (("gensim",), "word2vec", "wallsplit[word2vec]"),
+FRAMEWORKS = (  # extra that brings it, distributions, what it is for
+    ("tensorflow", ("tensorflow", "tensorflow-cpu"), "the keras workloads"),
+    ("jax", ("jax",), "the jax workloads"),
+    ("torch", ("torch",), "the iris and cause-of-slowness workloads"),
+    ("cupy", ("cupy-cuda12x", "cupy-cuda13x", "cupy"), "the cupy workloads"),
+    ("word2vec", ("gensim",), "word2vec"),
 )
 
 NO_GPU = "no GPU workloads, no utilisation, memory or power beside a trace"
@@ -49,9 +53,12 @@ def examine(nsys_option: str | None = None) -> Iterator[Finding]:
     yield from _nsys_findings(found, why, platform.system())
     yield nvtx_finding(_installed(("nvtx",)), found)
     yield from gpu_findings(nvml.load(), _installed(("nvidia-ml-py",)))
+    has_gpu = machine.gpu_lack() is None
+    if has_gpu and not isinstance(found, WallsplitError):
+        yield from cuda_finding(machine.cuda_major(), found.version)
     yield perf_finding(sampling.paranoid(), privileged=sampling.is_privileged())
-    for distributions, purpose, extra in FRAMEWORKS:
-        yield framework_finding(distributions, _installed(distributions), purpose, extra)
+    for family, distributions, purpose in FRAMEWORKS:
+        yield framework_finding(family, distributions, purpose, environment_of(family), has_gpu=has_gpu)
     yield cache_finding(cache_folder())
 
 
@@ -127,11 +134,27 @@ def perf_finding(paranoid: int | None, *, privileged: bool) -> Finding:
     return Finding("cpu sampling", "ok", found)
 
 
-def framework_finding(distributions: Sequence[str], version: str | None, purpose: str, extra: str) -> Finding:
-    """Return whether a framework is there; it is looked up and not imported."""
+def cuda_finding(cuda: int, version: Sequence[int]) -> Iterator[Finding]:
+    """Yield what programs of the newest CUDA that this driver runs ask of nsys, where this one is too old for them."""
+    if blind := nsys.blind_to(cuda, version):
+        yield Finding("nsys and CUDA", "info", f"the driver runs CUDA {cuda}", blind)
+
+
+def framework_finding(
+    family: str, distributions: Sequence[str], purpose: str, environment: Environment, *, has_gpu: bool
+) -> Finding:
+    """Return whether a framework is there, in a build that uses the GPU if there is one; it is not imported."""
+    extra = f"wallsplit[{build_for(family, on_gpu=has_gpu)}]"
+    version = next((found for name in distributions if (found := environment.version_of(name))), None)
     if version is None:
         return Finding(distributions[0], "info", "optional, not installed", f"for {purpose}: pip install '{extra}'")
-    return Finding(distributions[0], "ok", version)
+    if has_gpu and is_cpu_build(family, environment):
+        cost = (
+            f"{purpose} cannot use the GPU; `make frameworks` puts a build that can ({extra}) into a .venv of its own"
+        )
+        return Finding(distributions[0], "lack", f"{version}, a build for the CPU beside a GPU", cost)
+    where = "" if environment.path is None else f" in {Path(environment.python).parent.parent.name}"
+    return Finding(distributions[0], "ok", f"{version}{where}")
 
 
 def cache_finding(folder: Path) -> Finding:

@@ -100,10 +100,11 @@ def run(command: click.Command, arguments: Sequence[str] | None = None, name: st
         if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
             raise
         return _output_lost(error)
-    except SystemExit:
-        if sys.stdout is stdout:
+    except SystemExit as left:
+        if left.code != 1:
             raise
-        sys.stdout, sys.stderr = stdout, stderr  # Click put others there: it met a pipe that nobody reads, in silence
+        sys.stdout, sys.stderr = stdout, stderr  # Click put others there
+        # So Click and Rich leave, in silence, where they met a pipe that nobody reads; nobody else leaves with 1.
         return _output_lost(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
     return code if isinstance(code, int) else 0
 

@@ -4,22 +4,29 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import IO, Final
 
 from wallsplit import units
 from wallsplit.aside import private_folder
 from wallsplit.errors import ManifestError, ReportError, WallsplitError
+from wallsplit.run import load as run_load
 from wallsplit.run import manifest
-from wallsplit.run.manifest import Scalar
-from wallsplit_scripts import children
+from wallsplit.run.manifest import RunManifest, Scalar
+from wallsplit.run.nvml import NvmlSample, energy_joules, mean_gpu_ratio
+from wallsplit_scripts import children, nvml
+from wallsplit_scripts.builds import environment_of
 from wallsplit_scripts.messages import say
 from wallsplit_scripts.study_plan import recorded
 from wallsplit_scripts.supervise import supervise
 from wallsplit_study import cells
 from wallsplit_study.cells import Cell, Outcome
 from wallsplit_study.report import name
-from wallsplit_workloads import WORKLOADS, machine
+from wallsplit_workloads import WORKLOADS, machine, program
+from wallsplit_workloads.__main__ import UNSUPPORTED
+from wallsplit_workloads.devices import in_nvml_order
 from wallsplit_workloads.running import extra_of, require, versions
 from wallsplit_workloads.workload import Workload, device_of, find, resolve
 
@@ -37,8 +44,10 @@ class Interrupted(BaseException):
         self.number = number
 
 
-def load(path: Path) -> list[Outcome]:
-    """Return the outcomes in the file, none where it is missing; a last line cut short by a kill is removed from it.
+def load(path: Path, *, mend: bool = True) -> list[Outcome]:
+    """Return the outcomes in the file, none where it is missing, without a last line that a kill cut short.
+
+    That line is removed from the file unless it is not to be changed (`mend`).
 
     Raises:
         ReportError: the file cannot be read, or another line is damaged.
@@ -46,11 +55,30 @@ def load(path: Path) -> list[Outcome]:
     try:
         content = path.read_bytes() if path.exists() else b""
         outcomes, good = _parse(content, path)
-        if good < len(content):
+        if mend and good < len(content):
             os.truncate(path, good)
     except OSError as error:
         raise ReportError(f"{path}: cannot be read ({error.strerror}); choose another --output-dir") from error
     return outcomes
+
+
+def refuse_other_machines(path: Path) -> None:
+    """Raise ReportError where the file holds runs of another machine: one report is of one machine.
+
+    Raises:
+        ReportError: it does, or it is damaged; says what differs and what to do.
+    """
+    here = this_machine()
+    for there in cells.machines(load(path)):
+        if there != here:
+            unlike = [name for name in machine.IDENTITY if there.get(name) != here.get(name)]
+            differences = "; ".join(
+                f"{n} {there.get(n, 'not known')} there, {here.get(n, 'none')} here" for n in unlike
+            )
+            raise ReportError(
+                f"{path.parent} holds runs of another machine ({differences}); choose another --output-dir, or forget "
+                "them with --fresh; --compare-with shows two machines side by side"
+            )
 
 
 def append(path: Path, outcome: Outcome) -> None:
@@ -108,41 +136,64 @@ def run(cell: Cell, identity: Mapping[str, str], limit_s: float) -> Outcome:
     settings = (f"--set={key}={text}" for key, text in cell.settings.items())
     with private_folder(Path(tempfile.gettempdir()), "wallsplit") as folder, tempfile.TemporaryFile() as output:
         result = folder / "run.json"
-        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result))
-        environment = children.environment()
-        ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
+        python = environment_of(extra_of(*resolved(cell))).python
+        argv = children.module("wallsplit_workloads", cell.workload, *settings, "--result", str(result), python=python)
+        environment = in_nvml_order(children.environment())
+        library = nvml.load() if device_of(*resolved(cell)) == "gpu" else None
+        with nvml.Sampler(library, environment=environment, first=True) as sampler:
+            ended = supervise(argv, limit_s=limit_s, grace_s=GRACE_S, output=output, environment=environment)
         if ended.interrupted_by is not None:
             raise Interrupted(ended.interrupted_by)
         if ended.timed_out:
             return _failed(cell, identity, f"still running after {limit_s:g} s (--timeout)")
+        if ended.exit_code == UNSUPPORTED:
+            return replace(_failed(cell, identity, _last_line(output)), status="not supported here")
         if ended.exit_code:
             return _failed(cell, identity, f"exit code {ended.exit_code}: {_last_line(output)}")
         try:
-            return cells.measured(recorded(cell), identity, manifest.read(result))
+            found = with_samples(manifest.read(result), sampler.samples)
+            return cells.measured(recorded(cell), identity, found)
         except ManifestError as error:
             return _failed(cell, identity, str(error))
 
 
+def with_samples(run: RunManifest, samples: Sequence[NvmlSample]) -> RunManifest:
+    """Return the run with what NVML said meanwhile: peak memory, mean utilisation, energy of the whole process."""
+    if not samples:
+        return run
+    whole = samples[0].utc_ns, samples[-1].utc_ns
+    said = {"gpu_ratio": mean_gpu_ratio(samples, *whole), "process_energy_joules": energy_joules(samples, *whole)}
+    return replace(
+        run,
+        peak_memory_bytes={**run.peak_memory_bytes, **nvml.peak_memory_bytes(samples)},
+        results={**run.results, **{name: value for name, value in said.items() if value is not None}},
+    )
+
+
 def lacking(cell: Cell, identity: Mapping[str, str]) -> Outcome | None:
     """Return the outcome of a cell that this machine cannot measure, without a GPU or a framework; else None."""
-    workload, values = _resolved(cell)
+    workload, values = resolved(cell)
     lack = machine.gpu_lack() if device_of(workload, values) == "gpu" else None
     if lack is not None:
         return Outcome(recorded(cell), "no GPU here", identity, lack)
     try:
-        require(workload, values)
+        require(workload, values, environment_of(extra_of(workload, values)))
     except WallsplitError:
         return Outcome(recorded(cell), "not installed", identity, f"wallsplit[{extra_of(workload, values)}]")
     return None
 
 
+@cache
+def this_machine() -> Mapping[str, str]:
+    """Return what tells this machine from another."""
+    return machine.identity()
+
+
 def identify(cell: Cell) -> dict[str, str]:
-    """Return what a measurement depends on beside its parameters: versions, processor, GPU."""
-    workload, values = _resolved(cell)
-    found = versions(workload, values) | {"processor": machine.cpu().model or "unknown"}
-    if device_of(workload, values) == "gpu" and (gpu := machine.gpu()):
-        found["gpu"] = gpu.name
-    return found
+    """Return what a measurement depends on beside its parameters: machine, versions, the workload's own version."""
+    workload, values = resolved(cell)
+    own = versions(workload, values, environment_of(extra_of(workload, values)))
+    return {**this_machine(), **own, "workload": program.version(workload)}
 
 
 def told(outcome: Outcome) -> str:
@@ -152,7 +203,9 @@ def told(outcome: Outcome) -> str:
         return f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status
     first = cells.first_epoch_ns(outcome) if outcome.cell.part in ("grid", "causes") else None
     after = f" (first epoch {units.ns(first)})" if first is not None else ""
-    return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}"
+    busy = run_load.shared_cores(outcome.run) if outcome.run else None
+    warning = "" if busy is None else f"; {run_load.in_words(busy)}"
+    return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}{warning}"
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
@@ -171,7 +224,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Outcome], int]:
     return outcomes, good
 
 
-def _resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
+def resolved(cell: Cell) -> tuple[Workload, dict[str, Scalar]]:
+    """Return the cell's workload and the values of its parameters."""
     workload = find(WORKLOADS, cell.workload)
     return workload, resolve(workload, cell.settings)
 

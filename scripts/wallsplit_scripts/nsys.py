@@ -15,6 +15,7 @@ from wallsplit_scripts.supervise import Ended, supervise
 
 OLDEST = (2022, 1)  # the first year whose `profile` knows every flag used here
 WHOLE_GRAPH_ROWS_SINCE = (2024, 3)  # before, the SQLite exporter writes no CUPTI_ACTIVITY_KIND_GRAPH_TRACE
+CUDA_13_SINCE = (2025, 3)  # the first that comes with CUDA 13; an older one's CUPTI records no kernel of its programs
 WANTED_TRACES = ("cuda", "nvtx", "osrt", "cublas", "cudnn")
 QUESTION_LIMIT_S = 60.0  # `--version` and `--help`
 EXPORT_LIMIT_S = 1800.0
@@ -157,6 +158,17 @@ def graph_granularity(chosen: GraphTrace, version: Sequence[int]) -> str:
     if chosen != "auto":
         return chosen
     return "node" if tuple(version[:2]) < WHOLE_GRAPH_ROWS_SINCE else "graph"
+
+
+def blind_to(cuda_major: int | None, version: Sequence[int]) -> str | None:
+    """Return why this version of nsys does not see the kernels of programs built on this CUDA; None where it does."""
+    if cuda_major is None or cuda_major < 13 or tuple(version[:2]) >= CUDA_13_SINCE:
+        return None
+    needed, own = (".".join(map(str, release)) for release in (CUDA_13_SINCE, version))
+    return (
+        f"nsys {own} records no kernels of programs built on CUDA {cuda_major}; it takes {needed} or later "
+        "(developer.nvidia.com/nsight-systems), named by --nsys or WALLSPLIT_NSYS"
+    )
 
 
 def capture_flags(nsys: Nsys, options: CaptureOptions) -> tuple[str, ...]:

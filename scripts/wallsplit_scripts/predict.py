@@ -18,9 +18,28 @@ QUESTIONS = (
 """Their names as in wallsplit.comparison.predict.changes, which is imported when it is needed."""
 
 
+WITHOUT = "without:"
+
+
+def _what(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the questions as they are, if there is each of them."""
+    for value in values:
+        if value not in QUESTIONS and (not value.startswith(WITHOUT) or value == WITHOUT):
+            raise click.BadParameter(f"{value}: is none of {', '.join(QUESTIONS)} and without:RANGE", ctx, param)
+    return values
+
+
 @click.command()
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="TRACE...")
-@click.option("--what", multiple=True, type=click.Choice(QUESTIONS), help="Ask only this; may be given several times.")
+@click.option(
+    "--what",
+    multiple=True,
+    callback=_what,
+    shell_complete=lambda _ctx, _param, begun: [name for name in (*QUESTIONS, WITHOUT) if name.startswith(begun)],
+    metavar="NAME",
+    help=f"Ask only this: {', '.join(QUESTIONS)}, or without:RANGE, an NVTX range (* stands for anything). May be "
+    "given several times.",
+)
 @click.option("--replay-errors", is_flag=True, help="Print how far unchanged replays miss, as a Markdown table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine-readable document instead.")
 @click.option("--nsys", metavar="PATH", help="The nsys that exports reports (.nsys-rep). Default: the one found.")
@@ -68,6 +87,7 @@ def _read(
     from wallsplit_scripts.cache import export_of
 
     asked = [question for question in EVERY if question.name in what]
+    patterns = [name.removeprefix(WITHOUT) for name in what if name.startswith(WITHOUT)]
     found, manifests = [], []
     with progress(len(traces)) as advance:
         for path in traces:
@@ -76,7 +96,7 @@ def _read(
                 manifests.append(manifest.read(path))
                 continue
             examined = examine(export_of(path, nsys))
-            found.append((str(path), predictions(examined.model, examined.activities, asked)))
+            found.append((str(path), predictions(examined.model, examined.activities, asked, patterns)))
             beside = recorded_run(path).manifest
             manifests += [] if beside is None else [beside]
     return found, manifests

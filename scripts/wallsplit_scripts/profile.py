@@ -140,6 +140,17 @@ def profile(
     ctx.exit(code)
 
 
+def parameters_in(options: Sequence[str]) -> dict[str, str]:
+    """Return the parameters of a workload that a command line of `profile` sets, by name; its other options are left.
+
+    Raises:
+        click.UsageError: these are no options of `profile`.
+    """
+    given = profile.make_context("profile", list(options), resilient_parsing=True).params
+    texts = {name: given[name] for name in ("batch", "epochs", "steps", "seed", "data") if given[name] is not None}
+    return texts | _settings(given["settings"])
+
+
 def _check_usage(workload: str | None, command: Sequence[str], parameters: Sequence[str]) -> None:
     if bool(workload) == bool(command):
         raise click.UsageError("Give either a WORKLOAD (`wallsplit workloads` lists them) or a program after --.")
@@ -161,21 +172,28 @@ def workload_program(name: str, texts: Mapping[str, str], *, dry: bool = False) 
     Raises:
         WallsplitError: the workload or a parameter is unknown, a value impossible, a framework or the GPU missing.
     """
-    from wallsplit_workloads import WORKLOADS  # here, so that profiling one's own program needs none of it
-    from wallsplit_workloads.running import require
+    from wallsplit_scripts.builds import (
+        cuda_major,
+        environment_of,
+    )  # here, so that profiling one's own program needs none of it
+    from wallsplit_workloads import WORKLOADS
+    from wallsplit_workloads.devices import in_nvml_order
+    from wallsplit_workloads.running import extra_of, require
     from wallsplit_workloads.workload import device_of, find, resolve
 
     workload = find(WORKLOADS, name)
     values = resolve(workload, texts)
+    environment = environment_of(extra_of(workload, values))
     try:
-        require(workload, values)
+        require(workload, values, environment)
     except WallsplitError as error:
         if not dry:
             raise
         say(f"it would not run here: {error}")
     settings = [f"--set={key}={text}" for key, text in texts.items()]
-    argv = children.module("wallsplit_workloads", name, *settings, "--result", RESULT)
-    return Program(argv, name, device_of(workload, values), children.environment())
+    argv = children.module("wallsplit_workloads", name, *settings, "--result", RESULT, python=environment.python)
+    built_on = cuda_major(environment)
+    return Program(argv, name, device_of(workload, values), in_nvml_order(children.environment()), built_on)
 
 
 def own_program(command: Sequence[str]) -> Program:

@@ -1,5 +1,6 @@
 """One profile from beginning to end: runs with and without the profiler, the export, the manifest, the final names."""
 
+import os
 import shlex
 import subprocess
 import time
@@ -13,6 +14,7 @@ from typing import Literal
 import wallsplit
 from wallsplit.aside import only_folder
 from wallsplit.errors import CaptureError, ManifestError, WallsplitError
+from wallsplit.run import load as run_load
 from wallsplit.run import manifest
 from wallsplit.run.manifest import Baseline, Capture, Generator, NvmlFile, RunManifest
 from wallsplit.run.nvml import NvmlSample, energies_joules, to_csv
@@ -35,6 +37,7 @@ class Program:
     workload: str | None = None  # None: a user's own command
     device: Literal["cpu", "gpu"] | None = None
     environment: Mapping[str, str] | None = None  # None: this process's
+    cuda_major: int | None = None  # the CUDA it was built on, where that is known
 
     def command(self, result: Path) -> tuple[str, ...]:
         """Return the command line of one run."""
@@ -83,6 +86,8 @@ def record(program: Program, plan: Plan) -> int:
         CaptureError: a name is taken, the folder is unwritable, nsys failed, or the program ran into the time limit.
     """
     refuse_taken_names(plan)
+    if program.device == "gpu" and (blind := nsys.blind_to(program.cuda_major, plan.nsys.version)):
+        say(f"warning: {blind}")
     with _writing_aside(plan) as part:
         refuse_taken_names(plan)  # by a run that ended between the two
         published: list[Path] = []
@@ -146,14 +151,24 @@ def _run_profiled(program: Program, plan: Plan, part: Path) -> Run:
     result, report, export = part / RESULT, part / "trace.nsys-rep", part / "trace.sqlite"
     for earlier in (result, report, export):  # of the run before, which must not pass for this one's
         earlier.unlink(missing_ok=True)
-    with nvml.Sampler(nvml.load()) as sampler:
+    seen = os.environ if program.environment is None else program.environment
+    with nvml.Sampler(nvml.load(), environment=seen, first=program.workload is not None) as sampler:
         command = program.command(result)
-        ended = nsys.capture(plan.nsys, plan.options, report, command, plan.limit_s, program.environment)
+        ended = nsys.capture(plan.nsys, plan.options, report, command, plan.limit_s, _marking(program))
     wall_ns = None
     if plan.baseline_runs and not program.workload and not ended.stopped:
         nsys.export(plan.nsys.path, report, export, plan.file(".nsys-rep"))
         wall_ns = arrived.capture_ns(export)
     return Run(ended, _own_manifest(result), wall_ns, tuple(sampler.samples))
+
+
+def _marking(program: Program) -> Mapping[str, str] | None:
+    """Return the environment of a profiled run: a workload marks where one asks it to, and is not slowed elsewhere."""
+    if program.workload is None:
+        return program.environment
+    from wallsplit_workloads.marks import ASKED  # the package imports NumPy
+
+    return {**(os.environ if program.environment is None else program.environment), ASKED: "1"}
 
 
 def _run_plain(program: Program, plan: Plan, part: Path) -> Run:
@@ -199,10 +214,12 @@ def _describe(program: Program, plan: Plan, part: Path, profiled: Sequence[Run],
         made = replace(
             made,
             nvml=NvmlFile(plan.file(".nvml.csv").name),
+            peak_memory_bytes={**made.peak_memory_bytes, **nvml.peak_memory_bytes(run.samples)},
             results={**made.results, "epoch_energy_joules": energies},
         )
     _write(part / "trace.run.json", manifest.to_json(made))
     _tell_missing_ranges(capture, plan)
+    _tell_busy_machine([*profiled, *plain])
 
 
 def _describe_interrupted(
@@ -278,6 +295,13 @@ def _tell_missing_ranges(capture: Capture, plan: Plan) -> None:
     say(f"warning: {expected:,} NVTX ranges were pushed and {lost} arrived in the trace: {why}")
 
 
+def _tell_busy_machine(runs: Sequence[Run]) -> None:
+    """Warn where a run on the CPU had little of it, by the worst of the runs."""
+    had = [cores for run in runs if run.own and (cores := run_load.shared_cores(run.own)) is not None]
+    if had:
+        say(f"warning: {run_load.in_words(min(had))}")
+
+
 def _publish(part: Path, plan: Plan) -> list[Path]:
     """Give the files their final names, those of an older run of that name go; the names, as far as there are files."""
     published = []
@@ -318,7 +342,8 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
 def _tell_verdict(trace: Path) -> None:
     """Say what the recording shows, and how to see more; a trace that cannot be analysed says so then."""
     from wallsplit.pipeline import analyze
-    from wallsplit.words.verdict import seconds, verdict
+    from wallsplit.words.seconds import seconds
+    from wallsplit.words.verdict import verdict
 
     more = f"analyze {shlex.quote(str(trace))}"
     try:

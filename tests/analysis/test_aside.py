@@ -1,5 +1,6 @@
 """Private folders: gone at the end, never in each other's way, cleared after a kill."""
 
+import errno
 import os
 import signal
 import stat
@@ -64,6 +65,20 @@ def test_the_only_folder_is_refused_while_another_process_holds_it(tmp_path: Pat
         holder.wait()
 
 
+def test_where_the_file_system_has_no_locks_the_only_folder_is_refused_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with only_folder(tmp_path, "x") as folder:
+        with pytest.raises(BlockingIOError), only_folder(tmp_path, "x"):
+            pass
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_killed_process_left_is_cleared_by_the_next_folder(tmp_path: Path) -> None:
     holder = holding(tmp_path)
     holder.send_signal(signal.SIGKILL)
@@ -83,3 +98,13 @@ def test_what_is_no_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".file{SUFFIX}", f".link{SUFFIX}", "theirs"]
     assert (target / "file").is_file()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_what_another_user_left_is_left_to_them(tmp_path: Path) -> None:
+    theirs = tmp_path / f".x{SUFFIX}"
+    theirs.mkdir()
+    os.chown(theirs, 12345, 12345)
+    with private_folder(tmp_path, "y"):
+        pass
+    assert theirs.is_dir()

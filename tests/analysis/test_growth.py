@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from adversaries import SHAPES, alike, nested, staggered
 from builders import TraceBuilder, global_id
-from growth import is_linear
+from growth import is_linear, peak_bytes, tells_peaks
 from wallsplit.breakdowns import anomalies, launches
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.host import on_other_devices
 from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
+from wallsplit.pipeline import analyse, analyze, examine
 from wallsplit.run.nvml import NvmlSample, summary
 from wallsplit.why.device_clock import clocks_ahead
 
@@ -84,3 +86,30 @@ def test_devices_of_one_process_cost_what_they_do_not_what_all_others_do(tmp_pat
         return lambda: on_other_devices(every)
 
     assert is_linear(work, 24)
+
+
+Shape = Callable[[Path, int], TraceBuilder]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("stage", ["examine", "analyse"])
+def test_a_trace_made_to_be_expensive_costs_twice_as_much_with_twice_the_rows(
+    tmp_path: Path, shape: Shape, stage: str
+) -> None:
+    def work(size: int) -> Callable[[], object]:
+        path = shape(tmp_path / f"{size}.sqlite", size).write()
+        if stage == "examine":
+            return lambda: examine(path)
+        examined = examine(path)
+        return lambda: analyse(examined)
+
+    assert is_linear(work, 24)
+
+
+@pytest.mark.skipif(not tells_peaks(), reason="this system does not tell how much memory was held at most")
+@pytest.mark.parametrize("shape", [alike, nested, staggered], ids=lambda shape: shape.__name__)
+def test_an_analysis_holds_no_number_for_each_pair_of_rows(tmp_path: Path, shape: Shape) -> None:
+    analyze(shape(tmp_path / "small.sqlite", 10).write())  # imports are no part of it
+    size = 4_000
+    path = shape(tmp_path / "t.sqlite", size).write()
+    assert peak_bytes(lambda: analyze(path)) < 8 * size * size // 2

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -13,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from builders import TraceBuilder
+from processes import wait_until
 from shared_traces import SHARED, TRACES, needs_shared_traces
 from wallsplit_scripts.main import COMMANDS, load, run
 
 Analyze = Callable[..., int]
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="signals and limits of Linux")
 
 
 @pytest.fixture
@@ -34,6 +37,10 @@ def analyze(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Analyze:
 def a_trace(path: Path, name: str = "k") -> Path:
     build = TraceBuilder(path).api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 90, corr=1, name=name)
     return build.api("cudaDeviceSynchronize", 10, 100).write()
+
+
+def left_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -157,6 +164,55 @@ def test_an_analysis_whose_report_cannot_be_written_is_printed_all_the_same(
 
 def full_disk(path: Path, content: bytes) -> None:
     raise OSError(28, "No space left on device", str(path))
+
+
+def test_what_is_printed_is_out_before_a_report_is_begun(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt while reports are written, the slower half, loses nothing of the result."""
+
+    def interrupted(path: Path, content: bytes) -> None:
+        path.write_bytes(content[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wallsplit.report.writing._write_new", interrupted)
+    assert analyze(a_trace(tmp_path / "run.sqlite")) == 130
+    assert "100 ns recorded" in " ".join(capsys.readouterr().out.split())
+    assert left_in(tmp_path / "reports") == []
+
+
+@on_linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_while_reports_are_written_leaves_nothing_half_written(tmp_path: Path, number: signal.Signals) -> None:
+    code = (
+        "import sys, time\nfrom wallsplit.report import writing\nfrom wallsplit_scripts import main\n"
+        "def slow(path, content):\n    path.write_bytes(content[:3])\n    time.sleep(600)\n"
+        "writing._write_new = slow\nsys.argv = ['wallsplit', 'analyze', 'run.sqlite']\nmain.main()"
+    )
+    a_trace(tmp_path / "run.sqlite")
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=paths, stdout=subprocess.DEVNULL)
+    wait_until(lambda: any((tmp_path / "reports").glob(".*/*")))
+    command.send_signal(number)
+    assert command.wait(timeout=30) == 128 + number
+    assert left_in(tmp_path / "reports") == []
+
+
+@on_linux
+def test_a_disk_that_is_full_leaves_the_result_and_no_half_report(tmp_path: Path) -> None:
+    """Stood in for by a limit on the size of files, which the kernel enforces in the middle of a write."""
+    a_trace(tmp_path / "run.sqlite")
+    limited = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from wallsplit_scripts import main; sys.argv = ['wallsplit', 'analyze', 'run.sqlite']; main.main()"
+    )
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", limited], cwd=tmp_path, env=paths, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "100 ns recorded" in " ".join(done.stdout.split())
+    assert done.stderr.startswith("wallsplit: reports: cannot write there (File too large)")
+    assert done.stderr.count("\n") == 1
+    assert left_in(tmp_path / "reports") == []
 
 
 def test_a_document_whose_report_cannot_be_written_is_printed_whole(

@@ -135,6 +135,15 @@ def test_an_entry_that_others_may_write_to_is_made_anew(tmp_path: Path, cache: P
     assert stat.S_IMODE(entry.stat().st_mode) == 0o600
 
 
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root can give a file away")
+def test_an_entry_of_another_user_is_made_anew(tmp_path: Path, cache: Path, report: Path, nsys: str) -> None:
+    entry = cached_export(report, nsys)
+    os.chown(entry, 12345, 12345)
+    assert cached_export(report, nsys) == entry
+    assert exports(tmp_path) == 2
+    assert entry.stat().st_uid == os.geteuid()
+
+
 def test_a_link_in_the_place_of_an_entry_is_replaced_and_not_followed(
     tmp_path: Path, cache: Path, report: Path, nsys: str
 ) -> None:

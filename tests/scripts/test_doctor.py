@@ -3,11 +3,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from environments import torch_version, venv
 from fake_nsys import fake_nsys
 from fake_nvml import FakeNvml, NVMLError
 from wallsplit.errors import CaptureError
 from wallsplit_scripts import doctor, nsys, sampling
 from wallsplit_scripts.doctor import Finding
+from wallsplit_workloads.environment import Environment, of_venv
 
 
 def test_the_doctor_names_the_nsys_it_found(tmp_path: Path) -> None:
@@ -19,6 +21,7 @@ def test_the_doctor_names_the_nsys_it_found(tmp_path: Path) -> None:
 
 def test_lacking_everything_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_installed", lambda distributions: None)
+    monkeypatch.setattr(Environment, "version_of", lambda self, distribution: None)
     monkeypatch.setattr(sampling, "paranoid", lambda: None)
     monkeypatch.setattr("wallsplit_scripts.nvml.load", lambda: None)
     result = CliRunner().invoke(doctor.doctor, ["--nsys", "/nonexistent/nsys"])
@@ -79,3 +82,27 @@ def test_an_nvtx_that_clashes_with_the_nsys_is_a_lack() -> None:
     assert doctor.nvtx_finding("0.2.17", old).verdict == "lack"
     assert doctor.nvtx_finding("0.2.11", old).verdict == "ok"
     assert doctor.nvtx_finding("0.2.17", CaptureError("no nsys")).verdict == "ok"
+
+
+def test_a_cpu_build_beside_a_gpu_is_a_lack_that_says_what_brings_the_other(tmp_path: Path) -> None:
+    environment = of_venv(venv(tmp_path / ".venv-torch", "torch 2.13.0"))
+    assert environment is not None
+    torch_version(tmp_path / ".venv-torch", "None")
+
+    def finding(*, has_gpu: bool) -> Finding:
+        return doctor.framework_finding("torch", ("torch",), "iris", environment, has_gpu=has_gpu)
+
+    assert finding(has_gpu=False) == Finding("torch", "ok", "2.13.0 in .venv-torch")
+    assert finding(has_gpu=True).verdict == "lack"
+    assert "a build for the CPU beside a GPU" in finding(has_gpu=True).found
+    torch_version(tmp_path / ".venv-torch", "'12.8'")
+    assert finding(has_gpu=True).verdict == "ok"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "version", "said"), [(13, (2023, 4, 4), 1), (13, (2025, 3, 1), 0), (12, (2023, 4, 4), 0)]
+)
+def test_an_nsys_too_old_for_the_drivers_cuda_is_pointed_out(cuda: int, version: tuple[int, ...], said: int) -> None:
+    findings = list(doctor.cuda_finding(cuda, version))
+    assert len(findings) == said
+    assert all("takes 2025.3 or later" in finding.cost for finding in findings)

@@ -7,11 +7,27 @@ from pathlib import Path
 import click
 import pytest
 
+from builders import TraceBuilder
 from wallsplit.errors import TraceError, WallsplitError
 from wallsplit_scripts import main
 from wallsplit_scripts.messages import say
 
 WALLSPLIT = (sys.executable, "-m", "wallsplit_scripts")
+PRINTING = (
+    ["--help"],
+    ["doctor"],
+    ["analyze", "--json", "t.sqlite"],
+    ["compare", "--markdown", "-", "t.sqlite", "u.sqlite"],
+    ["analyze", "--no-report", "t.sqlite"],
+    ["workloads"],
+)
+"""Command lines that print in different ways: by Click, by Rich, by themselves."""
+
+
+def two_traces(folder: Path) -> None:
+    for name in ("t", "u"):
+        build = TraceBuilder(folder / f"{name}.sqlite")
+        build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(12, 90, corr=1).write()
 
 
 def failing(error: BaseException) -> click.Command:
@@ -59,20 +75,23 @@ def test_a_defect_of_the_program_keeps_its_traceback() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-@pytest.mark.parametrize("arguments", [["--help"], ["doctor"], ["workloads"]])
+@pytest.mark.parametrize("arguments", PRINTING, ids=lambda arguments: " ".join(arguments[:2]))
 @pytest.mark.usefixtures("importable")
-def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments: list[str]) -> None:
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments: list[str], tmp_path: Path) -> None:
+    two_traces(tmp_path)
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*WALLSPLIT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([*WALLSPLIT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert done.stderr == "wallsplit: the output cannot be written (No space left on device)\n"
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("arguments", PRINTING[-3:], ids=lambda arguments: " ".join(arguments[:2]))
 @pytest.mark.usefixtures("importable")
-def test_a_reader_that_has_gone_is_one_line_and_exit_code_1() -> None:
+def test_a_reader_that_has_gone_is_one_line_and_exit_code_1(arguments: list[str], tmp_path: Path) -> None:
+    two_traces(tmp_path)
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([*WALLSPLIT, "workloads"], stdout=writing, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([*WALLSPLIT, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     os.close(writing)
     assert done.stderr == "wallsplit: the output cannot be written (Broken pipe)\n"
     assert done.returncode == 1

@@ -1,13 +1,16 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from studies import IDENTITY, absent, cell, failed, place
 from wallsplit.errors import ReportError
+from wallsplit.run.manifest import Load
 from wallsplit_scripts import measuring
-from wallsplit_scripts.measuring import append, lacking, load, measure, run
+from wallsplit_scripts.measuring import append, lacking, load, measure, refuse_other_machines, run, told
 from wallsplit_study.cells import Cell, Outcome, to_line
-from wallsplit_workloads import machine
+from wallsplit_workloads import WORKLOADS, machine, program
+from wallsplit_workloads.workload import find
 from workload_runs import small_set
 
 pytestmark = pytest.mark.usefixtures("importable")
@@ -121,3 +124,61 @@ def test_a_failure_is_told_the_sweep_goes_on_and_the_failed_cell_is_tried_again(
     assert [outcome.status for outcome in measure(plan, cells_file, LIMIT_S)] == ["measured", "measured"]
     assert asked == [1, 2, 1]
     assert {tuple(outcome.identity) for outcome in load(cells_file)} == {tuple(identity)}
+
+
+def test_a_run_that_shared_the_machine_is_told_so_at_once() -> None:
+    (outcome,) = place("numpy", 32, 100)
+    assert outcome.run is not None
+    shared = replace(outcome, run=replace(outcome.run, wall_ns=1_000, load=Load(280)))
+    assert told(shared).endswith("; the machine was busy: this run had 28 % of a core, so its times say little")
+    assert "busy" not in told(outcome)
+
+
+def test_a_measurement_is_of_this_machine_these_versions_and_this_version_of_the_workload() -> None:
+    found = measuring.identify(cell("numpy"))
+    assert found.items() >= machine.identity().items()
+    assert found["workload"] == program.version(find(WORKLOADS, "numpy"))
+    assert {"python", "numpy"} <= set(found)
+
+
+@pytest.mark.parametrize("what", [*machine.IDENTITY, "numpy", "workload"])
+def test_with_another_machine_version_or_workload_a_cell_is_measured_again(
+    what: str, cells_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def fake(asked_cell: Cell, identity: dict[str, str], limit_s: float) -> Outcome:
+        asked.append(identity.get(what))
+        return replace(place("numpy", 32, 7)[0], cell=asked_cell, identity=identity)
+
+    monkeypatch.setattr(measuring, "run", fake)
+    plan = [cell("numpy", batch="32")]
+    own = measuring.identify(plan[0])
+    for value in ("this", "this", "another", "this"):
+        monkeypatch.setattr(measuring, "identify", lambda _, value=value: {**own, what: value})
+        measure(plan, cells_file, LIMIT_S)
+    assert asked == ["this", "another"]
+
+
+def test_the_runs_of_another_machine_are_refused_in_one_line_that_says_what_differs(
+    cells_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"processor": "X", "cores": "8", "gpu": "G"}
+    append(cells_file, replace(absent("cupy", 32), identity={**there, "python": "3"}))
+    monkeypatch.setattr(measuring, "this_machine", lambda: {"processor": "X", "cores": "2", "memory": "1 GiB"})
+    with pytest.raises(ReportError) as refused:
+        refuse_other_machines(cells_file)
+    said = "cores 8 there, 2 here; memory not known there, 1 GiB here; gpu G there, none here"
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    monkeypatch.setattr(measuring, "this_machine", lambda: there)
+    refuse_other_machines(cells_file)
+
+
+def test_what_is_read_without_mending_is_left_as_it_is(cells_file: Path) -> None:
+    append(cells_file, absent("cupy", 32))
+    with cells_file.open("a") as file:
+        file.write("{")
+    before = cells_file.read_bytes()
+    assert load(cells_file, mend=False) == [absent("cupy", 32)]
+    assert cells_file.read_bytes() == before

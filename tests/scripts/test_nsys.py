@@ -1,5 +1,6 @@
 import os
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -167,10 +168,16 @@ def test_another_program_called_nsys_is_refused_with_what_it_said(tmp_path: Path
         nsys.find(str(fake_nsys(tmp_path, version_body="print('network system 4'); sys.exit()")))
 
 
-def test_of_an_nsys_that_says_too_much_the_end_is_read(tmp_path: Path) -> None:
+def test_of_an_nsys_that_says_too_much_the_end_alone_is_read(tmp_path: Path) -> None:
     body = "print('x' * 50_000_000); print('network system 4'); sys.exit()"
-    with pytest.raises(CaptureError, match="it says 'network system 4'"):
-        nsys.find(str(fake_nsys(tmp_path, version_body=body)))
+    chatty = fake_nsys(tmp_path, version_body=body)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CaptureError, match="it says 'network system 4'"):
+            nsys.find(str(chatty))
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_nsys_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,9 @@ def test_only_what_is_asked_is_answered(tmp_path: Path, capsys: pytest.CaptureFi
     assert "graphs" in out
     assert "gpu-x2" not in out
     assert run(cli, ["predict", str(tmp_path / "x.sqlite"), "--what", "magic"]) == 2
+    assert run(cli, ["predict", str(tmp_path / "x.sqlite"), "--what", "without:"]) == 2
+    assert run(cli, ["predict", str(tmp_path / "x.sqlite"), "--what", "without:data"]) == 1
+    assert "no thread that makes CUDA calls has an NVTX range" in capsys.readouterr().err
 
 
 def test_json_is_as_the_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

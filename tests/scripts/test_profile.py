@@ -5,6 +5,8 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +18,9 @@ from click.testing import CliRunner, Result
 from fake_nsys import fake_nsys, write_export
 from fake_nvml import FakeNvml
 from processes import alive, pid_in, wait_until
+from wallsplit.aside import only_folder
 from wallsplit.run import manifest
-from wallsplit.run.manifest import Baseline, Generator, RunManifest
+from wallsplit.run.manifest import Baseline, Generator, Load, RunManifest
 from wallsplit.run.nvml import from_csv
 from wallsplit_scripts import nsys as nsys_tool
 from wallsplit_scripts import nvml, recording, sampling, supervise
@@ -214,6 +217,28 @@ def test_a_workload_without_epochs_is_compared_by_its_whole_run() -> None:
     assert found == Baseline("whole run", (7,), (9,))
 
 
+def test_the_worst_of_the_runs_says_that_the_machine_was_busy(capsys: pytest.CaptureFixture[str]) -> None:
+    def ran(cpu_time_ns: int) -> Run:
+        own = RunManifest(Generator("wallsplit", "0"), device="cpu", wall_ns=100, load=Load(cpu_time_ns))
+        return Run(Ended(0), own)
+
+    recording._tell_busy_machine([ran(190), ran(49), ran(28)])
+    assert "warning: the machine was busy: this run had 28 % of a core" in capsys.readouterr().err
+    recording._tell_busy_machine([ran(190), Run(Ended(1))])
+    assert capsys.readouterr().err == ""
+
+
+def test_before_recording_it_is_said_that_this_nsys_sees_no_kernels_of_the_program(
+    tmp_path: Path, traces: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = nsys_tool.find(str(fake_nsys(tmp_path)))
+    plan = recording.Plan(tool, capture_options(tool, "gpu"), traces, "x")
+    capsys.readouterr()
+    recording.record(Program(("true",), device="gpu", cuda_major=13), plan)
+    warning, *_ = capsys.readouterr().err.splitlines()
+    assert "nsys 2023.4.4 records no kernels of programs built on CUDA 13; it takes 2025.3 or later" in warning
+
+
 def test_a_program_that_failed_is_not_run_again(tmp_path: Path, traces: Path) -> None:
     log = tmp_path / "log"
     code = "import sys; open(sys.argv[1], 'a').write('ran\\n'); sys.exit(4)"
@@ -397,6 +422,23 @@ def test_of_two_runs_of_one_name_at_once_the_second_is_refused_and_the_first_kep
     go_on.touch()
     assert "wrote " in first.communicate(timeout=60)[1]
     assert left_in(traces) == ["x.nsys-rep", "x.run.json", "x.sqlite"]
+
+
+def test_a_run_that_ended_while_this_one_began_keeps_its_name(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def another_ends_meanwhile(parent: Path, name: str) -> Iterator[Path]:
+        with only_folder(parent, name) as folder:
+            (parent / f"{name}.nsys-rep").write_text("theirs")
+            yield folder
+
+    monkeypatch.setattr(recording, "only_folder", another_ends_meanwhile)
+    result = run("--nsys", fake_nsys(tmp_path), "--output-dir", traces, "--name", "x", *python_program("pass"))
+    assert result.exit_code == 125
+    assert f"{traces}/x.nsys-rep: already there" in result.stderr
+    assert (traces / "x.nsys-rep").read_text() == "theirs"
+    assert left_in(traces) == ["x.nsys-rep"]
 
 
 def test_kill_9_leaves_no_process_and_the_next_run_clears_what_it_left_of_files(tmp_path: Path, traces: Path) -> None:

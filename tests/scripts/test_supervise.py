@@ -111,8 +111,8 @@ def test_kill_9_of_this_process_ends_the_program_and_what_it_started(tmp_path: P
         str(first),
         str(second),
     )
-    if without:  # in the program's session, since nothing else tells whose it is
-        program = shell(program[2].replace("setsid ", ""), str(first), str(second))
+    if without:  # in the program's session, since nothing else tells whose it is, once the guard has been told of it
+        program = shell("sleep 1; " + program[2].replace("setsid ", ""), str(first), str(second))
     supervisor = subprocess.Popen(python(code, *program), env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     pids = [pid_in(first), pid_in(second)]
     supervisor.kill()

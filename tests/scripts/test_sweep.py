@@ -1,22 +1,30 @@
+import dataclasses
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
 from fake_nsys import fake_nsys
 from processes import alive, wait_until
+from studies import IDENTITY, place
+from wallsplit.aside import SUFFIX
+from wallsplit.run import manifest
 from wallsplit_scripts.main import run as run_command
+from wallsplit_scripts.measuring import CELLS, append
+from wallsplit_scripts.study_plan import Wish
 from wallsplit_scripts.supervise import descendants
-from wallsplit_scripts.sweep import sweep
+from wallsplit_scripts.sweep import OUTPUT, QUICK_OUTPUT, _profiled, sweep
 from wallsplit_study.cells import from_line
-from workload_runs import need, small_set
+from workload_runs import ROOT, need, small_set
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are watched in /proc"),
@@ -100,11 +108,38 @@ def test_a_sweep_that_was_killed_continues_and_measures_nothing_twice(tmp_path: 
     assert lines(tmp_path) == after
 
 
+def test_kill_9_leaves_no_workload_and_the_next_sweep_clears_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    long = command(tmp_path, "--repeat", "1", "--epochs", "100000000", "--approaches", "numpy-sample")
+    killed = in_background(long)
+    wait_until(lambda: bool(workloads_of(killed.pid)))
+    left = descendants(killed.pid)
+    killed.kill()
+    killed.communicate(timeout=30)
+    wait_until(lambda: not any(map(alive, left)))
+    assert [path.suffix for path in (tmp_path / "tmp").iterdir()] == [SUFFIX]
+    assert run_command(sweep, command(tmp_path, "--repeat", "1", "--approaches", "numpy", "--batches", "8")) == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def workloads_of(pid: int) -> list[int]:
+    """Return the processes below this one that run a workload: the guard of a run is there before."""
+    found = []
+    for child in descendants(pid):
+        with suppress(psutil.NoSuchProcess):
+            found += [child] if "wallsplit_workloads" in psutil.Process(child).cmdline() else []
+    return found
+
+
 def test_ctrl_c_ends_the_running_workload_and_keeps_what_was_measured(tmp_path: Path) -> None:
     long = command(tmp_path, "--repeat", "1", "--epochs", "100000000")
     interrupted = in_background([*long, "--approaches", "numpy-sample"])
-    wait_until(lambda: len(descendants(interrupted.pid)) > 0)
-    workload = descendants(interrupted.pid)[0]
+    wait_until(lambda: bool(workloads_of(interrupted.pid)))
+    workload = workloads_of(interrupted.pid)[0]
     interrupted.send_signal(signal.SIGINT)
     _, errors = interrupted.communicate(timeout=60)
     assert interrupted.returncode == 130
@@ -119,7 +154,7 @@ def test_the_item_sweep_counts_the_calls(tmp_path: Path) -> None:
     arguments = ["--item-every", "2,5", "--epochs", "10", "--repeat", "1", "--output-dir", str(folder)]
     assert run_command(sweep, arguments) == 0
     outcomes = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
-    assert [o["run"]["results"]["item_calls"] for o in outcomes if o["status"] == "measured"] == [5, 2]
+    assert [o["run"]["results"]["item_calls"] for o in outcomes if o["status"] == "measured"] == [6, 5, 3, 2]
     assert not (folder / "grid.csv").exists()
 
 
@@ -156,6 +191,14 @@ def test_profile_leaves_one_trace_of_each_approach_and_keeps_it(
     made = [path.stat().st_mtime_ns for path in traces]
     assert run_command(sweep, arguments) == 0
     assert [path.stat().st_mtime_ns for path in traces] == made
+
+
+def test_what_returns_before_it_has_computed_is_profiled_a_second_time_waiting_for_each_phase() -> None:
+    names = {name: cell.settings.get("wait_phases") for name, cell in _profiled(["grid"], Wish(batches=(32,))).items()}
+    assert names["sweep-jax-cpu"] is None
+    assert names["sweep-jax-cpu-waited"] == "true"
+    assert [name for name in names if name.startswith("sweep-numpy")] == ["sweep-numpy-sample", "sweep-numpy"]
+    assert list(names).index("sweep-jax-cpu-waited") == list(names).index("sweep-jax-cpu") + 1, "one below the other"
 
 
 def test_without_an_nsys_profile_fails_before_anything_is_measured(
@@ -212,3 +255,79 @@ def test_impossible_wishes_are_usage_errors(arguments: tuple[str, ...]) -> None:
     result = usage(*arguments)
     assert result.exit_code == 2
     assert "Usage" in result.output
+
+
+def study_of(folder: Path, *arguments: str) -> dict[str, str]:
+    """Return the text of every file a sweep of one place leaves in the folder, by its name."""
+    one_place = ["--approaches", "numpy", "--batches", "8", "--repeat", "1", "--output-dir", str(folder)]
+    assert run_command(sweep, [*one_place, *arguments]) == 0
+    return {path.name: path.read_text(errors="replace") for path in folder.iterdir()}
+
+
+@pytest.fixture
+def other_study(tmp_path: Path) -> Path:
+    """Return the folder of a study of another machine: one place of the grid, at batch 8."""
+    folder = tmp_path / "other-study"
+    there = {**IDENTITY, "processor": "ANOTHER PROCESSOR"}
+    for outcome in place("numpy", 8, 1_234_567):
+        append(folder / CELLS, dataclasses.replace(outcome, identity=there))
+    return folder
+
+
+def test_by_default_a_study_goes_to_a_folder_of_its_own_that_git_ignores() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {str(OUTPUT), str(QUICK_OUTPUT)} == {"reports/study", "reports/quick-study"}
+    assert "/reports/*" in ignored
+    assert not {"!/reports/study/", "!/reports/quick-study/"} & set(ignored)
+
+
+def test_the_study_of_another_machine_is_left_as_it_is_and_measured_into_only_anew(
+    tmp_path: Path, other_study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in other_study.iterdir()}
+    arguments = [*command(tmp_path, "--repeat", "1", "--approaches", "numpy"), "--output-dir", str(other_study)]
+    assert run_command(sweep, arguments) == 1
+    said = capsys.readouterr().err
+    assert "holds runs of another machine (processor ANOTHER PROCESSOR there" in said
+    assert len(said.splitlines()) == 1
+    assert {path: path.read_bytes() for path in other_study.iterdir()} == before
+    assert run_command(sweep, [*arguments, "--fresh"]) == 0
+    assert "ANOTHER PROCESSOR" not in (other_study / CELLS).read_text()
+
+
+def test_two_machines_stand_side_by_side_only_when_asked(tmp_path: Path, other_study: Path) -> None:
+    tiny = ("--set", "steps=3", "--set", f"data={small_set(tmp_path)}")
+    alone = study_of(tmp_path / "study", *tiny)
+    assert not any("ANOTHER PROCESSOR" in text for text in alone.values())
+    both = study_of(tmp_path / "study", *tiny, "--compare-with", str(other_study))
+    assert "The other (other-study): processor ANOTHER PROCESSOR" in both["study.md"]
+    assert both["grid.csv"] == alone["grid.csv"]
+    assert both["cells.jsonl"] == alone["cells.jsonl"]
+
+
+def test_a_folder_without_a_study_cannot_be_compared_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run_command(sweep, command(tmp_path, "--compare-with", str(tmp_path / "empty"))) == 1
+    assert "no study is in it" in capsys.readouterr().err
+    assert lines(tmp_path) == []
+
+
+def test_a_quick_study_measures_once_and_says_what_it_is(tmp_path: Path) -> None:
+    data = ("--set", f"data={small_set(tmp_path)}")
+    arguments = ["grid", "--quick", "--approaches", "numpy", *data, "--output-dir", str(tmp_path / "study")]
+    assert run_command(sweep, arguments) == 0
+    assert [outcome.cell.settings["batch"] for outcome in map(from_line, lines(tmp_path))] == ["32", "256"]
+    assert "its times mean little" in (tmp_path / "study" / "study.md").read_text()
+
+
+def test_a_trace_of_other_parameters_is_not_kept_for_this_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALLSPLIT_NSYS", str(fake_nsys(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    arguments = command(tmp_path, "--repeat", "1", "--approaches", "numpy", "--batches", "8", "--profile")
+    assert run_command(sweep, arguments) == 0
+    trace = tmp_path / "traces" / "sweep-numpy.run.json"
+    assert manifest.read(trace).parameters["rate"] == 0.1
+    assert run_command(sweep, [*arguments, "--set", "rate=0.5"]) == 0
+    assert manifest.read(trace).parameters["rate"] == 0.5

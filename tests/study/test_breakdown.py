@@ -6,6 +6,7 @@ import pytest
 
 from builders import TraceBuilder
 from wallsplit.report.document import Table
+from wallsplit.run.manifest import Generator, RunManifest, Scalar, to_json
 from wallsplit_study.breakdown import breakdown, last_epoch
 
 SAMPLE = Path(__file__).resolve().parents[2] / "traces" / "keras-gpu.reconstructed.sqlite"
@@ -26,7 +27,7 @@ def test_the_phases_of_the_last_epoch_and_their_rests_add_up_to_it(tmp_path: Pat
     table = section.blocks[1]
     assert isinstance(table, Table)
     named = dict(zip((column.title for column in table.columns), table.rows[0], strict=True))
-    shares = {title: share for title, share in named.items() if title not in ("run", "epoch")}
+    shares = {title: share for title, share in named.items() if title not in ("run", "pass", "epoch")}
     assert named["epoch"] == 1_000
     assert shares == {
         "data": None,
@@ -49,6 +50,21 @@ def test_an_epoch_on_a_gpu_has_its_ledger_and_the_published_one_beside_it() -> N
     assert sum(percents[:-1]) == pytest.approx(100.0)
     assert percents[-1] == 41.5
     assert "published experiment" in str(ledgers.rows[-1][0])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shown"),
+    [({}, "as the program runs"), ({"wait_phases": True}, "each phase waited for")],
+)
+def test_the_table_says_which_pass_a_row_shows(parameters: dict[str, Scalar], shown: str, tmp_path: Path) -> None:
+    trace = two_epochs(tmp_path / "jax-cpu.sqlite")
+    manifest = RunManifest(Generator("wallsplit", "0"), workload="jax-cpu", parameters=parameters)
+    (tmp_path / "jax-cpu.run.json").write_text(to_json(manifest))
+    section = breakdown([last_epoch(trace)])
+    assert section is not None
+    table = section.blocks[1]
+    assert isinstance(table, Table)
+    assert table.rows[0][:2] == ("jax-cpu", shown)
 
 
 def test_without_profiled_runs_there_is_no_breakdown() -> None:

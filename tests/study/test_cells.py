@@ -91,6 +91,15 @@ def test_single_steps_are_not_kept_but_their_median_is() -> None:
     assert value_ns(outcome) == 3
 
 
+@given(walls=st.lists(st.integers(0, 10**9), min_size=1, max_size=300))
+def test_percentiles_of_the_steps_are_those_of_the_nearest_rank(walls: list[int]) -> None:
+    """The smallest step that so many per cent of all steps do not exceed."""
+    outcome = measured(cell("numpy"), IDENTITY, replace(run(9), step_wall_ns=tuple(walls)))
+    for percent, found in ((95, outcome.step_p95_ns), (99, outcome.step_p99_ns)):
+        least = min(wall for wall in walls if sum(other <= wall for other in walls) * 100 >= percent * len(walls))
+        assert found == least
+
+
 def test_a_failed_cell_that_was_measured_later_counts_as_measured() -> None:
     (good,) = place("numpy", 32, 7)
     assert latest([replace(failed("numpy", 32, "crash"), cell=good.cell), good]) == [good]

@@ -143,7 +143,7 @@ def test_an_npz_of_pickles_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_zipf_words_come_with_frequency_one_over_rank() -> None:
-    corpus = data.zipf_corpus(20_000, vocabulary=50, sentence=20, seed=0)
+    corpus = data.sentences(data.zipf_words(20_000, vocabulary=50, seed=0), 20)
     assert {len(sentence) for sentence in corpus} == {20}
     counts = Counter(word for sentence in corpus for word in sentence)
     assert counts["w0"] / counts["w1"] == pytest.approx(2, rel=0.1)

@@ -38,9 +38,16 @@ def assert_same_losses(found: RunManifest, reference: RunManifest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("numpy-sample", "numpy"), ("keras-cpu", "tensorflow"), ("jax-cpu", "jax")]
+    ("name", "module", "prepared"),
+    [
+        ("numpy-sample", "numpy", ["start", "data"]),
+        ("keras-cpu", "tensorflow", ["start", "imports", "data"]),
+        ("jax-cpu", "jax", ["start", "imports", "data", "compilation"]),
+    ],
 )
-def test_every_library_computes_the_same_losses(name: str, module: str, reference: RunManifest, tmp_path: Path) -> None:
+def test_every_library_computes_the_same_losses_and_tells_what_came_before(
+    name: str, module: str, prepared: list[str], reference: RunManifest, tmp_path: Path
+) -> None:
     need(module)
     found = mnist_run(tmp_path, name)
     assert_same_losses(found, reference)
@@ -48,6 +55,9 @@ def test_every_library_computes_the_same_losses(name: str, module: str, referenc
     assert found.marks["validation_step"] == 2 * VALIDATION_STEPS
     assert found.marks["epoch"] == found.marks["validation"] == 2
     assert found.threads
+    assert found.wall_ns is not None
+    assert list(found.preparation_ns) == prepared
+    assert sum(found.preparation_ns.values()) - found.preparation_ns["start"] < found.wall_ns
 
 
 def test_vmap_and_pool_train_each_rate_as_if_it_were_alone(reference: RunManifest, tmp_path: Path) -> None:
@@ -71,7 +81,7 @@ def test_the_pool_counts_the_ranges_of_its_children(tmp_path: Path) -> None:
 def test_iris_asks_for_the_loss_as_often_as_told(tmp_path: Path) -> None:
     need("torch", "sklearn")
     found = run(tmp_path, "iris-cpu", "--epochs", "60", "--set", "item_every=20")
-    assert found.results["item_calls"] == 3
+    assert found.results["item_calls"] == 3 + 1  # epoch 0 prints its loss
     curve: Any = found.results["loss_curve"]
     assert [epoch for epoch, _ in curve] == [20, 40, 60]
     assert curve[-1][1] < curve[0][1]
@@ -79,6 +89,7 @@ def test_iris_asks_for_the_loss_as_often_as_told(tmp_path: Path) -> None:
         **dict.fromkeys(("epoch", "step", "data", "forward", "backward", "update"), 60),
         **dict.fromkeys(("Linear 0", "ReLU 1", "Linear 2"), 60),
         "metrics": 3,
+        "print": 1,
     }
     assert found.threads == {"torch_intra_op": 1}
     assert found.data is not None
@@ -106,10 +117,13 @@ def test_the_other_torch_workloads_train(tmp_path: Path) -> None:
     data = ("--epochs", "1", "--data", str(small_set(tmp_path, 200)))
     small = run(tmp_path, "too-small", *data, "--batch", "30")
     assert small.steps == Steps(5, 0)  # of 160 samples, 10 are left out
-    mixed = run(tmp_path, "mixed-precision", *data, "--batch", "32", "--set", "autocast=true", "--set", "width=16")
+    mixed = run(tmp_path, "mixed-precision", *data, "--batch", "32", "--set", "precision=bf16", "--set", "width=16")
     assert mixed.model is not None
     assert mixed.model.layers == (784, 16, 16, 10)
     assert mixed.epochs[0].loss == pytest.approx(2.3, abs=0.4)  # ln 10, that of guessing, at the start
+    assert mixed.epochs[0].validation_loss == pytest.approx(2.3, abs=0.4)
+    assert mixed.settings["torch_matmul_precision"] == "highest"
+    assert mixed.peak_memory_bytes["process"] > 2**20
 
 
 def test_word2vec_reports_its_words_per_second(tmp_path: Path) -> None:
@@ -121,6 +135,13 @@ def test_word2vec_reports_its_words_per_second(tmp_path: Path) -> None:
     assert found.data is not None
     assert found.data.train_samples == 5_000
     assert isinstance(found.results["words_per_second"], float)
+    assert found.arithmetic is not None
+    pairs = found.results["pairs_per_epoch"]
+    assert isinstance(pairs, int)
+    assert 0 < pairs < 5_000 * 5.3  # as many as without subsampling
+    assert found.arithmetic.flops_per_epoch == pytest.approx(pairs * 3_800, rel=1e-3)
+    assert found.results["bytes_touched_per_epoch"] == pytest.approx(pairs * 5_600, rel=1e-3)
+    assert {"row_bytes_per_second", "cached_row_bytes_per_second"} < found.results.keys()
 
 
 def test_microbenchmarks_run_on_jax(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Promises about the machine's description: a peak only from factors that were read, nothing for what is not known."""
 
+import platform
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Gpu
 from wallsplit_workloads import machine
+from wallsplit_workloads.environment import HERE
 from wallsplit_workloads.machine import describe_cpu
 
 
@@ -89,6 +92,9 @@ class FakeNvml:
     def nvmlShutdown(self) -> None:
         self.is_open = False
 
+    def nvmlDeviceGetCount(self) -> int:
+        return 1
+
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
         if self.answers["name"] is None:
             raise self.NVMLError
@@ -125,7 +131,7 @@ def test_without_a_device_there_is_no_gpu() -> None:
 
 
 def test_versions_are_of_what_is_installed() -> None:
-    found = machine.versions(("numpy", "no-such-distribution"))
+    found = HERE.versions(("numpy", "no-such-distribution"))
     assert set(found) == {"python", "numpy"}
 
 
@@ -137,3 +143,40 @@ def test_threads_cannot_be_set_without_threadpoolctl(monkeypatch: pytest.MonkeyP
         WallsplitError, match="threadpoolctl is not installed; install it, or set OPENBLAS_NUM_THREADS=1"
     ):
         machine.limit_native_threads(1)
+
+
+def test_a_machine_is_told_from_another_by_the_listed_names_and_no_host_name() -> None:
+    here = machine.identity()
+    assert set(here) <= set(machine.IDENTITY)
+    assert {"processor", "cores", "memory", "system"} <= set(here)
+    assert platform.node() not in " ".join(here.values()).split()
+
+
+def test_a_gpu_and_its_driver_are_part_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "gpu", lambda: Gpu("A GPU"))
+    monkeypatch.setattr(machine, "driver", lambda: "550.54")
+    assert (machine.identity()["gpu"], machine.identity()["driver"]) == ("A GPU", "550.54")
+
+
+@pytest.mark.parametrize(("version", "cuda"), [("535.183.01", 12), ("580.65.06", 13), ("600", 13), ("", 12), ("?", 12)])
+def test_the_driver_says_which_cuda_it_runs(version: str, cuda: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "driver", lambda: version)
+    assert machine.cuda_major() == cuda
+
+
+def test_without_nvml_the_kernel_tells_the_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(machine, "_DRIVER", tmp_path / "version")
+    assert machine.driver() is None
+    (tmp_path / "version").write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22\nGCC 12")
+    assert machine.driver() == "550.54.14"
+    (tmp_path / "version").write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release")
+    assert machine.driver() == "580.65.06"
+
+
+def test_an_nvidia_smi_is_a_gpu_as_a_device_node_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_GPU_NODES", ("/nonexistent",))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert machine.gpu_lack() is not None
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert machine.gpu_lack() is None

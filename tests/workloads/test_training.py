@@ -9,6 +9,7 @@ import pytest
 from wallsplit.run.manifest import Epoch, Scalar
 from wallsplit_workloads import mlp, mnist_numpy, mnist_numpy_sample
 from wallsplit_workloads.data import mnist
+from wallsplit_workloads.marks import RecordedMarks
 from wallsplit_workloads.training import Trainer, progress_line, train
 from wallsplit_workloads.workload import RunContext
 from workload_runs import small_set
@@ -26,7 +27,24 @@ VALUES: dict[str, Scalar] = {
 
 
 def context(folder: Path, **values: Scalar) -> RunContext:
-    return RunContext({**VALUES, "data": str(small_set(folder, 500)), **values})
+    return RunContext({**VALUES, "data": str(small_set(folder, 500)), **values}, marks=RecordedMarks())
+
+
+def test_what_comes_before_the_first_epoch_is_counted_by_name_and_the_data_is_no_part_of_an_epoch(
+    tmp_path: Path,
+) -> None:
+    run = context(tmp_path)
+    assert mnist_numpy.run(run).epochs
+    assert list(run.preparation_ns) == ["data"]
+    assert run.preparation_ns["data"] > 0
+
+
+def test_preparation_under_one_name_is_added_up() -> None:
+    run = RunContext({})
+    for _ in range(2):
+        with run.preparing("imports"):
+            before = run.preparation_ns.get("imports", 0)
+    assert run.preparation_ns["imports"] > before > 0
 
 
 def test_an_epoch_marks_every_step_and_every_phase_once(tmp_path: Path) -> None:

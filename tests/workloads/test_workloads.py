@@ -13,8 +13,9 @@ from workload_runs import ROOT, small_set
 
 NAMES = [
     *("numpy", "numpy-sample", "keras-cpu", "keras-gpu", "jax-cpu", "jax-gpu", "cupy", "cupy-sample", "jax-vmap"),
+    "jax-vmap-gpu",
     *("pool", "op-timing", "matmul", "train-step", "iris-cpu", "iris-gpu", "word2vec"),
-    *("loader-bound", "transfer-bound", "too-small", "mixed-precision"),
+    *("loader-bound", "transfer-bound", "too-small", "mixed-precision", "break-even"),
 ]
 FRAMEWORKS = ("tensorflow", "keras", "jax", "torch", "sklearn", "cupy", "gensim")
 every = pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)

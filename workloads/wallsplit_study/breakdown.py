@@ -19,7 +19,9 @@ IN_A_STEP = ("data", "forward", "metrics", "backward", "update")
 _WHERE = (
     "The last epoch of each profiled run, under nsys. Phases are what the workload marks; where a framework compiles "
     "them into one function, only the step can be told. The rest of the step and of the epoch is time between marks: "
-    "Python, the framework, callbacks."
+    "Python, the framework, callbacks. JAX and CuPy return before they have computed, so that as the program runs a "
+    "phase may hold the wait for the one before: data, of jax-cpu, for the last step. In the second pass every phase "
+    "ends with a wait of its own: it shows what each phase is for, and not how long an epoch takes."
 )
 
 
@@ -42,6 +44,7 @@ def breakdown(epochs: Sequence[Analysis]) -> Section | None:
         return None
     columns = (
         Column("run"),
+        Column("pass"),
         Column("epoch", "ns"),
         *(Column(name, "ratio") for name in IN_A_STEP),
         Column("rest of the steps", "ratio"),
@@ -54,6 +57,14 @@ def breakdown(epochs: Sequence[Analysis]) -> Section | None:
     return Section("breakdown", "The epoch, broken down", (Paragraph(_WHERE), phases, _accounts(on_gpu)))
 
 
+def frame(epochs: Sequence[Analysis]) -> pl.DataFrame:
+    """Return what the epochs consist of, a row each: wall time in ns, phases as ratios of it, null = not marked."""
+    rest = ("rest_of_the_steps", "validation", "rest_of_the_epoch")
+    ratios = {f"{name}_ratio": pl.Float64 for name in (*IN_A_STEP, *rest)}
+    schema = {"run": pl.String, "pass": pl.String, "epoch_ns": pl.Int64, **ratios}
+    return pl.DataFrame([_phases(epoch) for epoch in epochs], schema=schema, orient="row")
+
+
 def _phases(epoch: Analysis) -> tuple[Cell, ...]:
     assert epoch.window is not None
     wall = epoch.window.wall_ns
@@ -62,11 +73,16 @@ def _phases(epoch: Analysis) -> tuple[Cell, ...]:
     step, validation = total.get("step"), total.get("validation", total.get("validation_step"))
     parts: list[int | None] = [*inside, None if step is None else step - sum(ns or 0 for ns in inside), validation]
     rest = wall - (step or 0) - (validation or 0)
-    return (_name(epoch), wall, *(None if ns is None else ns / wall for ns in (*parts, rest)))
+    return (_name(epoch), _pass(epoch), wall, *(None if ns is None else ns / wall for ns in (*parts, rest)))
 
 
 def _name(epoch: Analysis) -> str:
     return epoch.run.workload if epoch.run and epoch.run.workload else file_name(epoch.path)
+
+
+def _pass(epoch: Analysis) -> str:
+    waited = epoch.run is not None and epoch.run.parameters.get("wait_phases") is True
+    return "each phase waited for" if waited else "as the program runs"
 
 
 def _totals(epoch: Analysis) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The cells of a study: what is to be measured, what came out, and both as one line of JSON."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from statistics import median
@@ -10,9 +10,11 @@ from typing import Final, Literal
 from wallsplit.errors import ManifestError
 from wallsplit.run.decoding import DecodeError, decode, encode
 from wallsplit.run.manifest import RunManifest
+from wallsplit_study.results import numbers, whole
+from wallsplit_workloads.machine import IDENTITY
 
-Part = Literal["grid", "ops", "search", "item", "causes", "word2vec"]
-Status = Literal["measured", "no GPU here", "not installed", "failed"]
+Part = Literal["grid", "ops", "search", "item", "causes", "word2vec", "break-even"]
+Status = Literal["measured", "no GPU here", "not installed", "not supported here", "failed"]
 
 LONGEST: Final = 200
 """Epochs of a run, or points of a curve, that a cell keeps; iris trains for 20,000 epochs."""
@@ -33,15 +35,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell. `epochs_wall_ns` is the sum over its epochs, `step_median_ns` the median step."""
+    """What became of a cell. `epochs_wall_ns` is the sum over its epochs; of its steps, percentiles by nearest rank."""
 
     cell: Cell
     status: Status
     identity: Mapping[str, str] = field(default_factory=dict)
-    """Versions and processor: measured with others, it is another measurement."""
+    """The machine, the versions and the workload's own: measured with others, it is another measurement."""
     message: str | None = None
     epochs_wall_ns: int | None = None
     step_median_ns: int | None = None
+    step_p95_ns: int | None = None
+    step_p99_ns: int | None = None
     run: RunManifest | None = None
 
     @property
@@ -55,17 +59,36 @@ def key(cell: Cell, identity: Mapping[str, str]) -> str:
     return json.dumps([encode(cell), dict(identity)], sort_keys=True)
 
 
+def machine_of(outcome: Outcome) -> dict[str, str]:
+    """Return what the outcome's identity says of the machine, by the names of `machine.IDENTITY`."""
+    return {name: outcome.identity[name] for name in IDENTITY if name in outcome.identity}
+
+
+def machines(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
+    """Return the machines the outcomes are of, each once, in the order they appear."""
+    return list({tuple(own.items()): own for outcome in outcomes if (own := machine_of(outcome))}.values())
+
+
 def measured(cell: Cell, identity: Mapping[str, str], run: RunManifest) -> Outcome:
     """Return the outcome of a run that ended well, without its single steps and without very many epochs."""
     epochs_wall_ns = sum(epoch.wall_ns for epoch in run.epochs) if run.epochs else None
-    step_median_ns = int(median(run.step_wall_ns)) if run.step_wall_ns else None
+    steps = sorted(run.step_wall_ns or ())
     kept = replace(
         run,
         step_wall_ns=None,
         epochs=run.epochs if len(run.epochs) <= LONGEST else (),
         results={name: _thinned(value) for name, value in run.results.items()},
     )
-    return Outcome(cell, "measured", identity, None, epochs_wall_ns, step_median_ns, kept)
+    return Outcome(
+        cell,
+        "measured",
+        identity,
+        epochs_wall_ns=epochs_wall_ns,
+        step_median_ns=int(median(steps)) if steps else None,
+        step_p95_ns=_percentile(steps, 95),
+        step_p99_ns=_percentile(steps, 99),
+        run=kept,
+    )
 
 
 def to_line(outcome: Outcome) -> str:
@@ -91,7 +114,7 @@ def from_line(line: str | bytes) -> Outcome:
 def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the outcomes that count, place by place as the tables show them.
 
-    Of outcomes for the same cell the last counts. Of one place in a table (part, workload, approach, batch,
+    Of outcomes for the same cell the last counts. Of one place in a table (part, workload, approach, device, batch,
     `item_every`) count those under the same settings and identity as the one measured last: different parameters or
     versions are never mixed into one median.
     """
@@ -107,14 +130,27 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def epoch_ns(outcome: Outcome) -> int | None:
     """Return the median of the epochs after the first, which compiles; of a single epoch, that one."""
-    walls = [epoch.wall_ns for epoch in outcome.run.epochs] if outcome.run else []
+    walls = epoch_walls_ns(outcome)
     return int(median(walls[1:] or walls)) if walls else None
+
+
+def epoch_walls_ns(outcome: Outcome) -> list[int]:
+    """Return the time in ns of each whole epoch: measured, or extrapolated by the run from a part of its samples."""
+    if outcome.run is None:
+        return []
+    extrapolated = [int(wall) for wall in numbers(outcome.run.results.get("extrapolated_epoch_wall_ns"))]
+    return extrapolated or [epoch.wall_ns for epoch in outcome.run.epochs]
+
+
+def extrapolated_to(outcome: Outcome) -> int | None:
+    """Return the training samples of the epochs that a run extrapolated to; None of a run that measured whole ones."""
+    return whole(outcome.run.results, "extrapolated_to_samples") if outcome.run else None
 
 
 def first_epoch_ns(outcome: Outcome) -> int | None:
     """Return the wall time of the first epoch where others follow; None where it is all there is."""
-    epochs = outcome.run.epochs if outcome.run else ()
-    return epochs[0].wall_ns if len(epochs) > 1 else None
+    walls = epoch_walls_ns(outcome)
+    return walls[0] if len(walls) > 1 else None
 
 
 def samples_per_s(outcome: Outcome) -> float | None:
@@ -136,7 +172,7 @@ def value_ns(outcome: Outcome) -> int | None:
             return outcome.step_median_ns
         case "search":
             return outcome.run.wall_ns if outcome.run else None
-        case "item" | "word2vec":
+        case "item" | "word2vec" | "break-even":
             return outcome.epochs_wall_ns
 
 
@@ -147,13 +183,14 @@ VALUE_TITLES: Final[Mapping[Part, str]] = {
     "item": "time of all epochs",
     "causes": "time per epoch",
     "word2vec": "time of training",
+    "break-even": "time of the whole sweep",
 }
 
 
 def _check(outcome: Outcome) -> None:
     """Raise DecodeError for what the types cannot say: times and counts are not negative, and within 104 days of ns."""
     run = outcome.run
-    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns]
+    numbers = [outcome.epochs_wall_ns, outcome.step_median_ns, outcome.step_p95_ns, outcome.step_p99_ns]
     if run is not None:
         numbers += [run.wall_ns, *(wall for epoch in run.epochs for wall in (epoch.wall_ns, epoch.train_wall_ns))]
         numbers += [run.data.train_samples if run.data else None, run.steps.train if run.steps else None]
@@ -168,11 +205,17 @@ def _newest(outcomes: list[Outcome]) -> Outcome:
 
 
 def _place(cell: Cell) -> tuple[object, ...]:
-    return cell.part, cell.workload, cell.approach, cell.settings.get("batch"), cell.settings.get("item_every")
+    varied = (cell.settings.get(name) for name in ("device", "batch", "item_every"))
+    return cell.part, cell.workload, cell.approach, *varied
 
 
 def _conditions(outcome: Outcome) -> tuple[object, ...]:
     return dict(outcome.cell.settings), dict(outcome.identity)
+
+
+def _percentile(ascending: Sequence[int], percent: int) -> int | None:
+    """Return the value of the nearest rank; None without any."""
+    return ascending[ceil(len(ascending) * percent / 100) - 1] if ascending else None
 
 
 def _thinned(value: object) -> object:

@@ -5,12 +5,14 @@ from typing import Final
 
 import polars as pl
 
-from wallsplit_study.cells import Outcome, Part, first_epoch_ns, samples_per_s, value_ns
+from wallsplit_study.cells import Outcome, Part, extrapolated_to, first_epoch_ns, samples_per_s, value_ns
+from wallsplit_study.results import whole
 
 CELLS: Final = {
     "part": pl.String,
     "workload": pl.String,
     "approach": pl.String,
+    "asked_device": pl.String,
     "batch": pl.Int64,
     "item_every": pl.Int64,
     "epochs": pl.Int64,
@@ -19,21 +21,31 @@ CELLS: Final = {
     "message": pl.String,
     "value_ns": pl.Int64,
     "first_epoch_ns": pl.Int64,
+    "compile_ns": pl.Int64,
+    "steps": pl.Int64,
     "train_samples": pl.Int64,
+    "extrapolated_from": pl.Int64,
     "samples_per_s": pl.Float64,
+    "device": pl.String,
     "processor": pl.String,
 }
 
-PLACE: Final = ("part", "workload", "approach", "batch", "item_every", "epochs")
+PLACE: Final = ("part", "workload", "approach", "asked_device", "batch", "item_every", "epochs")
 
 
 def cells(outcomes: Sequence[Outcome]) -> pl.DataFrame:
-    """Return one row per outcome; times in ns, null = not measured."""
+    """Return one row per outcome; times in ns, null = not measured.
+
+    `steps` and `train_samples` are those of the epoch that `value_ns` is the time of; where it was extrapolated, it was
+    so from `extrapolated_from` training samples. `asked_device` is the cell's own setting, null where it has none;
+    `device` is where a run was.
+    """
     rows = [
         (
             outcome.cell.part,
             outcome.cell.workload,
             outcome.cell.approach,
+            outcome.cell.settings.get("device"),
             _integer(outcome, "batch"),
             _integer(outcome, "item_every"),
             _integer(outcome, "epochs"),
@@ -42,8 +54,11 @@ def cells(outcomes: Sequence[Outcome]) -> pl.DataFrame:
             outcome.message,
             value_ns(outcome),
             first_epoch_ns(outcome),
-            outcome.run.data.train_samples if outcome.run and outcome.run.data else None,
+            whole(outcome.run.results, "compile_wall_ns") if outcome.run else None,
+            _steps(outcome),
+            *_samples(outcome),
             samples_per_s(outcome),
+            outcome.run.device if outcome.run else None,
             _processor(outcome),
         )
         for outcome in outcomes
@@ -67,8 +82,8 @@ def summary(outcomes: Sequence[Outcome], part: Part) -> pl.DataFrame:
             ((value.max() - value.min()) / value.median()).alias("spread_ratio"),
             value.count().cast(pl.Int64).alias("n"),
             pl.when(seen.any()).then(pl.lit("measured")).otherwise(status.last()).alias("status"),
-            pl.col("first_epoch_ns").median().round().cast(pl.Int64),
-            pl.col("train_samples").last(),
+            pl.col("first_epoch_ns", "compile_ns").median().round().cast(pl.Int64),
+            pl.col("steps", "train_samples", "extrapolated_from", "device").drop_nulls().last(),
             pl.col("samples_per_s").median(),
             pl.col("message").drop_nulls().last(),
             pl.col("processor").drop_nulls().last(),
@@ -83,6 +98,23 @@ def _integer(outcome: Outcome, name: str) -> int | None:
     if value is None and asked.isdecimal() and len(asked) < 19:  # what 64 bits hold
         return int(asked)
     return value if type(value) is int else None
+
+
+def _samples(outcome: Outcome) -> tuple[int | None, int | None]:
+    """Return the training samples of an epoch, and of how many of them it was extrapolated."""
+    taken = outcome.run.data.train_samples if outcome.run and outcome.run.data else None
+    to = extrapolated_to(outcome)
+    return (taken, None) if to is None else (to, taken)
+
+
+def _steps(outcome: Outcome) -> int | None:
+    """Return the steps of an epoch, training and validation."""
+    run = outcome.run
+    if run is None or run.steps is None or run.steps.train is None:
+        return None
+    steps = run.steps.train + (run.steps.validation or 0)
+    samples, taken = _samples(outcome)
+    return round(steps * samples / taken) if samples and taken else steps
 
 
 def _processor(outcome: Outcome) -> str | None:

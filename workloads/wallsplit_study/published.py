@@ -33,7 +33,11 @@ EPOCHS: Final = (
 )
 
 
-def epoch_seconds(approach: str, batch: int) -> float:
+FLOORS: Final = {one.approach: one.seconds for one in EPOCHS if one.note.startswith("floor")}
+"""Seconds of an epoch that no batch gets below, as published."""
+
+
+def epoch_seconds(approach: str, batch: int | Literal["best", "smallest"]) -> float:
     """Return the published seconds of an epoch at this batch size.
 
     Raises:
@@ -77,7 +81,10 @@ ITEMS: Final = (
     ItemTime(2000, 10, 9.74),
 )
 ITEM_EPOCHS: Final = 20_000
+ITEM_PRINTED_EVERY: Final = 100
+"""Epochs from one printed loss to the next in R2's loop, whatever the interval of its table: each is an `item()`."""
 TRAIN_SAMPLES: Final = 48_000
+VALIDATION_SAMPLES: Final = 12_000
 IRIS_CPU_SECONDS: Final = 2.90
 
 SMS, LANES_PER_SM, CLOCK_HZ = 48, 64, 1.8e9
@@ -88,66 +95,10 @@ LAYER_FLOPS: Final = 2 * LAYER_MULTIPLY_ADDS
 LAYER_SECONDS: Final = LAYER_FLOPS / PEAK_FLOPS
 EPOCH_STEPS: Final = (1500, 375)  # training, validation
 EPOCH_API_SECONDS: Final = 2.7
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A published figure that does not say what it seems to, the figure it should have been, and why."""
-
-    what: str
-    published: str
-    recomputed: str
-    why: str
-
-
-def slips() -> tuple[Slip, ...]:
-    """Return the published slips of R1, recomputed from operations, peak and measured times."""
-    operation_s = OPERATIONS[0].gpu_us / 1e6
-    share = LAYER_SECONDS / operation_s
-    achieved = LAYER_FLOPS / operation_s
-    train, validation = EPOCH_STEPS
-    gpu_epoch, jax_epoch = epoch_seconds("keras-gpu", 32), epoch_seconds("jax-cpu", 4096)
-    return (
-        Slip(
-            "arithmetic of X @ W1 at peak",
-            "0.3 µs",
-            f"{LAYER_SECONDS * 1e6:.2f} µs",
-            f"{LAYER_MULTIPLY_ADDS / 1e6:.1f} M multiply-adds are {LAYER_FLOPS / 1e6:.1f} MFLOP, and the peak of "
-            f"{PEAK_FLOPS / 1e12:.1f} TFLOP/s counts a multiply-add as two",
-        ),
-        Slip(
-            "the GPU “works” so much of the time",
-            "0.06 %",
-            _percent(share),
-            f"arithmetic at peak ÷ measured time of X @ W1 + b1, {OPERATIONS[0].gpu_us:g} µs",
-        ),
-        Slip(
-            "share of the GPU's capability used",
-            "0.00003 %",
-            _percent(achieved / PEAK_FLOPS),
-            f"{achieved / 1e9:.1f} GFLOP/s ÷ {PEAK_FLOPS / 1e12:.1f} TFLOP/s; published was operations ÷ operations "
-            f"per second, {LAYER_MULTIPLY_ADDS / PEAK_FLOPS:.1e}, which is a time",
-        ),
-        Slip(
-            "graph launches of a training epoch",
-            f"{train + validation:,}",
-            f"{train:,} + {validation:,}",
-            "training and validation steps were counted together",
-        ),
-        Slip(
-            "the whole epoch is overhead",
-            f"all of {gpu_epoch:g} s",
-            f"{_percent(EPOCH_API_SECONDS / gpu_epoch)} of it are CUDA API calls",
-            f"{EPOCH_API_SECONDS:g} s is total API time; how much of it the GPU idled through, only a ledger can say",
-        ),
-        Slip(
-            "JAX on the CPU against Keras on the GPU, per epoch",
-            "45 ×",
-            f"{gpu_epoch / jax_epoch:.0f} ×",
-            f"{gpu_epoch:g} s at batch 32 ÷ {jax_epoch:g} s at batch 4,096: their batches differ, too",
-        ),
-    )
-
-
-def _percent(ratio: float) -> str:
-    return f"{ratio * 100:.2g} %"
+LAUNCH_SECONDS: Final = (5e-6, 15e-6)  # of one kernel launch
+SMI_RATIOS: Final = (0.9, 1.0)  # what nvidia-smi showed during an epoch
+SMS_BUSY: Final = {32: 3, 2048: 42}  # by batch size, "about"
+RULE_PARAMETERS, RULE_BATCH = 500_000, 256
+"""R1's rule: with fewer parameters than about this, and smaller batches, a good CPU is faster than a GPU."""
+KERAS_STEP_SECONDS: Final = (epoch_seconds("keras-gpu", 32) - epoch_seconds("keras-gpu", "best")) / sum(EPOCH_STEPS)
+"""What a step of Keras' on the GPU takes, whatever its arithmetic: what the epoch's floor leaves of 6.5 s, 2.24 ms."""

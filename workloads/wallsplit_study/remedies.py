@@ -1,19 +1,18 @@
-"""R3's causes of slowness with and without their remedy, and word2vec by its number of workers: the same comparison."""
+"""R3's causes of slowness with and without their remedy."""
 
 from collections.abc import Sequence
+from statistics import median
 
 from wallsplit.report.document import Column, Paragraph, Section, Table
+from wallsplit.run.manifest import RunManifest
 from wallsplit_study.cells import Outcome
 from wallsplit_study.frames import summary
-from wallsplit_study.results import number
 
 _CAUSES = (
     "Causes are compared by samples per second, since a bigger batch changes what a step is. On a CPU no copy crosses "
-    "a bus and no launch is waited for: what a remedy gains here says nothing of its gain on a GPU."
-)
-_WORDS = (
-    "Gensim trains in threads without locks, each example looking up random rows of memory: the same pattern in "
-    "production, bound by memory."
+    "a bus and no launch is waited for: what a remedy gains there says nothing of its gain on a GPU. Loss and accuracy "
+    "are those after the last epoch, on the validation samples where the workload validates. Peak memory is what "
+    "PyTorch's tensors took of the GPU, or all that the process took of the host: capacity beside speed."
 )
 
 
@@ -25,7 +24,8 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     plain: dict[tuple[str, str], float | None] = {}
     rows = []
     for row in frame.iter_rows(named=True):
-        group = row["approach"].rpartition(", ")[0]  # "width 128, autocast" is compared with "width 128, fp32"
+        group = compared_within(row["approach"])
+        own = [one.run for one in outcomes if one.run and _is_of(one, row["workload"], row["approach"])]
         before = plain.setdefault((row["workload"], group), row["samples_per_s"])
         gain = row["samples_per_s"] / before if row["samples_per_s"] and before else None
         spread = row["spread_ratio"]
@@ -35,6 +35,8 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
                 row["approach"],
                 row["samples_per_s"],
                 gain,
+                *_scores(own),
+                _peak_memory_bytes(own),
                 row["median_ns"],
                 spread,
                 row["n"],
@@ -46,6 +48,9 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
         Column("variant"),
         Column("samples per s", "number", "not measured"),
         Column("times as fast as without the remedy", "number"),
+        Column("loss", "number", "not measured"),
+        Column("accuracy", "ratio", "not measured"),
+        Column("peak memory", "bytes", "not measured"),
         Column("time per epoch", "ns", "not measured"),
         Column("(max − min) ÷ median", "ratio"),
         Column("repeats", "count"),
@@ -55,40 +60,31 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     return Section("causes", "Causes of slowness", (Paragraph(_CAUSES), table))
 
 
-def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
-    """Return the training time of word2vec by its workers; None where nothing of it was run."""
-    frame = summary(outcomes, "word2vec")
-    if frame.is_empty():
-        return None
-    first = frame["median_ns"][0]
-    rows = tuple(
-        (
-            row["approach"],
-            row["median_ns"],
-            row["min_ns"],
-            row["max_ns"],
-            first / row["median_ns"] if first and row["median_ns"] else None,
-            _words_per_s(outcomes, row["approach"]),
-            row["n"],
-            row["status"],
-        )
-        for row in frame.iter_rows(named=True)
-    )
-    columns = (
-        Column("workers"),
-        Column("training", "ns", "not measured"),
-        Column("min", "ns"),
-        Column("max", "ns"),
-        Column("times the first row's speed", "number"),
-        Column("words per s", "number"),
-        Column("repeats", "count"),
-        Column("status"),
-    )
-    table = Table("word2vec on a generated corpus", columns, rows, len(rows))
-    return Section("word2vec", "word2vec", (Paragraph(_WORDS), table))
+def compared_within(approach: str) -> str:
+    """Return what a remedy shares with what it is compared with: "GPU, width 128" of "GPU, width 128: bf16"."""
+    return approach.rpartition(": " if ": " in approach else ", ")[0]
 
 
-def _words_per_s(outcomes: Sequence[Outcome], approach: str) -> float | None:
-    """Return words per second of the fastest repeat, vocabulary included."""
-    own = [one.run for one in outcomes if one.cell.part == "word2vec" and one.cell.approach == approach and one.run]
-    return max((rate for run in own if (rate := number(run.results, "words_per_second"))), default=None)
+def _is_of(outcome: Outcome, workload: str, approach: str) -> bool:
+    cell = outcome.cell
+    return (cell.part, cell.workload, cell.approach) == ("causes", workload, approach)
+
+
+def _scores(runs: Sequence[RunManifest]) -> tuple[float | None, float | None]:
+    """Return the medians over the runs of loss and accuracy after the last epoch."""
+    last = [run.epochs[-1] for run in runs if run.epochs]
+    losses = [epoch.loss if epoch.validation_loss is None else epoch.validation_loss for epoch in last]
+    accuracies = [epoch.accuracy if epoch.validation_accuracy is None else epoch.validation_accuracy for epoch in last]
+    return _median(losses), _median(accuracies)
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _peak_memory_bytes(runs: Sequence[RunManifest]) -> int | None:
+    """Return the most memory of any run: of the GPU as PyTorch counts it, else of the host."""
+    counts = [run.peak_memory_bytes for run in runs]
+    peaks = [count.get("torch_allocated", count.get("process")) for count in counts]
+    return max((peak for peak in peaks if peak is not None), default=None)

@@ -9,22 +9,34 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.note import Note
 from wallsplit.report import files as report_files
-from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.report.document import Remarks, Report, Section
 from wallsplit.report.tables import csv, parquet
 from wallsplit.report.writing import File
-from wallsplit_study import published
+from wallsplit.run.load import shared_cores
+from wallsplit.run.manifest import CPU
+from wallsplit_study import claims
+from wallsplit_study.break_even import break_even
 from wallsplit_study.breakdown import breakdown
+from wallsplit_study.breakdown import frame as phases
 from wallsplit_study.cells import Outcome, Part, latest
+from wallsplit_study.end_to_end import end_to_end
 from wallsplit_study.frames import summary
-from wallsplit_study.grid import grid
+from wallsplit_study.grid import grid, headline
 from wallsplit_study.items import items
+from wallsplit_study.latency import latency
 from wallsplit_study.learning import learning
 from wallsplit_study.machine import machine
 from wallsplit_study.operations import operations, steps
-from wallsplit_study.remedies import causes, word2vec
+from wallsplit_study.remedies import causes
 from wallsplit_study.search import search
+from wallsplit_study.two_machines import OtherMachine, two_machines
+from wallsplit_study.word2vec import word2vec
 
 STEM: Final = "study"
+_QUICK: Final = (
+    "A quick study: every part at its smallest sizes, each run once. It shows that all of it works here; its times "
+    "mean little."
+)
 SCATTER_LIMIT: Final = 0.5
 """Of (max − min) ÷ median over the repeats; above it a median is doubtful."""
 SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
@@ -36,45 +48,61 @@ SECTIONS: Final[tuple[Callable[[Sequence[Outcome]], Section | None], ...]] = (
     items,
     causes,
     word2vec,
+    break_even,
+    end_to_end,
+    latency,
     machine,
 )
 """The sections of a study in reading order; None where nothing of it was run."""
 
 
-def report(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> Report:
-    """Return what there is to say about the outcomes and the profiled epochs; equal ones give an equal report."""
+def report(
+    outcomes: Sequence[Outcome],
+    epochs: Sequence[Analysis] = (),
+    other: OtherMachine | None = None,
+    *,
+    quick: bool = False,
+) -> Report:
+    """Return what there is to say about the outcomes and the profiled epochs; equal ones give an equal report.
+
+    `other` is put beside them, in a section of its own; `quick` says that the sizes are too small to mean much.
+    """
     kept = latest(outcomes)
     made = [section for make in SECTIONS if (section := make(kept))]
     split = breakdown(epochs)
     made += [split] if split else []
-    remarks = _remarks(kept)
+    beside = two_machines(kept, other) if other else None
+    made += [beside] if beside else []
+    remarks = _remarks(kept, quick=quick)
     return Report(
         title="The study",
         headline=_headline(kept),
         figure=None,
-        sections=(*((remarks,) if remarks else ()), *made, slips()),
+        sections=(*((remarks,) if remarks else ()), *made, claims.section()),
         source="measured runs",
     )
 
 
-def files(outcomes: Sequence[Outcome], epochs: Sequence[Analysis] = ()) -> tuple[File, ...]:
-    """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run."""
+def files(
+    outcomes: Sequence[Outcome],
+    epochs: Sequence[Analysis] = (),
+    other: OtherMachine | None = None,
+    *,
+    quick: bool = False,
+) -> tuple[File, ...]:
+    """Return the report's files, and `<part>.csv` and `<part>.parquet` of every part that was run.
+
+    With profiled epochs also `breakdown.csv`: unlike all else they cannot be reckoned again from the cells.
+    """
     kept = latest(outcomes)
     frames = {part: summary(kept, part) for part in get_args(Part)}
     tables = [(part, frame) for part, frame in frames.items() if not frame.is_empty()]
     return (
-        *report_files.files(report(outcomes, epochs), STEM),
+        *report_files.files(report(outcomes, epochs, other, quick=quick), STEM),
         *(csv(f"{part}.csv", frame) for part, frame in tables),
         *(parquet(f"{part}.parquet", frame) for part, frame in tables),
+        *((csv("breakdown.csv", phases(epochs)),) if epochs else ()),
     )
-
-
-def slips() -> Section:
-    """Return the published figures that do not say what they seem to, recomputed."""
-    columns = (Column("figure"), Column("published"), Column("recomputed"), Column("why"))
-    rows = tuple((slip.what, slip.published, slip.recomputed, slip.why) for slip in published.slips())
-    where = Paragraph(f"Figures of the {published.R1}, recomputed; peak = SMs × lanes × 2 × clock.")
-    return Section("slips", "Published slips", (where, Table("What was printed", columns, rows, len(rows))))
 
 
 def _headline(kept: Sequence[Outcome]) -> str:
@@ -82,23 +110,42 @@ def _headline(kept: Sequence[Outcome]) -> str:
     best = summary(kept, "grid").filter(pl.col("n") > 0).sort("median_ns", maintain_order=True)
     if best.is_empty():
         return f"{measured} runs measured"
+    if faster := headline(best):
+        return f"{measured} runs measured: {faster}"
     fast, slow = best.row(0, named=True), best.row(-1, named=True)
     told = (f"{row['approach']} at batch {row['batch']} takes {units.ns(row['median_ns'])}" for row in (fast, slow))
     return f"{measured} runs measured: an epoch of {', one of '.join(told)}"
 
 
-def _remarks(kept: Sequence[Outcome]) -> Section | None:
+def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:
     failed = [one for one in kept if one.status == "failed"]
-    notes = [Note("study", "error", f"{name(one)} failed: {one.message}") for one in failed]
-    for status in ("no GPU here", "not installed"):
+    notes = [Note("study", "warning", _QUICK)] if quick else []
+    notes += [Note("study", "error", f"{name(one)} failed: {one.message}") for one in failed]
+    for status in ("no GPU here", "not installed", "not supported here"):
         lacking = [one for one in kept if one.status == status]
         whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
         why = "; ".join(dict.fromkeys(one.message or status for one in lacking))
         notes += [Note("study", "info", f"{whose} not measured, {status}: {why}")] if lacking else []
     if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
         notes.append(Note("study", "warning", "Runs of a single epoch: their time per epoch includes compilation."))
+    notes += _busy(kept)
     notes += _scatter(summary(kept, "grid"))
     return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None
+
+
+def _busy(kept: Sequence[Outcome]) -> list[Note]:
+    """Return a warning where runs on the CPU had so little of it that their times say little."""
+    runs = [outcome for outcome in kept if outcome.run and outcome.run.device == CPU]
+    shared = [(cores, name(one)) for one in runs if one.run and (cores := shared_cores(one.run)) is not None]
+    if not shared:
+        return []
+    least, where = min(shared)
+    text = (
+        f"The machine was busy: in {len(shared)} of {len(runs)} runs on the CPU, CPU time explains less than half of "
+        f"the wall time; least in {where}, which had {100 * least:.0f} % of a core. Their times say little: measure on "
+        "an idle machine."
+    )
+    return [Note("busy_machine", "warning", text)]
 
 
 def _scatter(grid: pl.DataFrame) -> list[Note]:

@@ -17,6 +17,11 @@ def text(values: Mapping[str, object], name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def texts(value: object) -> list[str]:
+    """Return the texts in a list; empty where it is no list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def whole(values: Mapping[str, object], name: str) -> int | None:
     """Return the whole number of that name; None where it is none."""
     found = values.get(name)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from wallsplit import units
 from wallsplit.report.document import Cell, Column, Table
 
 _COLUMNS = {
@@ -13,6 +14,9 @@ _COLUMNS = {
     "item_every": Column("item() every … epochs", "count"),
     "epochs": Column("epochs", "count"),
     "train_samples": Column("training samples", "count"),
+    "steps": Column("steps", "count"),
+    "compile_ns": Column("compiled before it", "ns"),
+    "extrapolated_from": Column("extrapolated from", "count"),
     "median_ns": Column("median", "ns", "not measured"),
     "min_ns": Column("min", "ns"),
     "max_ns": Column("max", "ns"),
@@ -31,7 +35,15 @@ def places(caption: str, frame: pl.DataFrame, shown: Sequence[str]) -> Table:
 
 
 def median_or_status(row: dict[str, Cell] | None) -> Cell:
-    """Return the median of a row of a summary in ns, or why there is none; None where the place was not run."""
+    """Return the median of a row of a summary in ns, or why there is none; None where the place was not run.
+
+    An extrapolated one is a text that says so.
+    """
     if row is None:
         return None
-    return row["median_ns"] if row["n"] else row["status"]
+    if not row["n"]:
+        return row["status"]
+    time_ns, taken = row["median_ns"], row.get("extrapolated_from")
+    if isinstance(time_ns, int) and isinstance(taken, int):
+        return f"≈ {units.ns(time_ns)}, from {units.count(taken)} samples"
+    return time_ns

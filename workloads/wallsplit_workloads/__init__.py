@@ -1,6 +1,7 @@
 """The workloads, in the order people meet them. A new one is one new file and one line here."""
 
 from wallsplit_workloads import (
+    break_even,
     iris_cpu,
     iris_gpu,
     loader_bound,
@@ -11,6 +12,7 @@ from wallsplit_workloads import (
     mnist_jax_cpu,
     mnist_jax_gpu,
     mnist_jax_vmap,
+    mnist_jax_vmap_gpu,
     mnist_keras_cpu,
     mnist_keras_gpu,
     mnist_numpy,
@@ -33,6 +35,7 @@ WORKLOADS = (
     mnist_cupy.WORKLOAD,
     mnist_cupy_sample.WORKLOAD,
     mnist_jax_vmap.WORKLOAD,
+    mnist_jax_vmap_gpu.WORKLOAD,
     mnist_pool.WORKLOAD,
     op_timing.WORKLOAD,
     matmul.WORKLOAD,
@@ -44,4 +47,5 @@ WORKLOADS = (
     transfer_bound.WORKLOAD,
     too_small.WORKLOAD,
     mixed_precision.WORKLOAD,
+    break_even.WORKLOAD,
 )

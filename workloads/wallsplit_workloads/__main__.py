@@ -8,14 +8,15 @@ from wallsplit.aside import private_folder
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import to_json
 from wallsplit_workloads import WORKLOADS, running
-from wallsplit_workloads.workload import find, resolve
+from wallsplit_workloads.workload import UnsupportedError, find, resolve
 
 REFUSED = 2  # argparse's own code for wrong usage: nothing ran that would be worth a trace
+UNSUPPORTED = 3  # this device cannot do it: no failure of a study that tries all
 _SHORTCUTS = ("batch", "epochs", "steps", "seed", "data")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit code: 0 done, 1 its manifest cannot be written, REFUSED the workload cannot run as asked."""
+    """Return the exit code: 0 done, 1 its manifest cannot be written, REFUSED or UNSUPPORTED it cannot run as asked."""
     given = parser().parse_args(arguments)
     code = REFUSED
     try:
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
             write(given.result, to_json(manifest))
     except WallsplitError as error:
         sys.stderr.write(f"error: {error}\n")
-        return code
+        return UNSUPPORTED if isinstance(error, UnsupportedError) else code
     return 0
 
 

@@ -21,6 +21,7 @@ class Arrays:
     xp: Any  # its functions under NumPy's names
     put: Callable[[Array], Array]  # a host array on the device
     wait: Callable[[Any], object]  # until the device has computed a value
+    waiting: str  # what that is, in words: on a CPU there may be nothing to wait for
     compiled: Callable[[Callable[..., Any]], Callable[..., Any]]  # a function as the library compiles it
 
 
@@ -37,7 +38,8 @@ def arrays(context: RunContext) -> Arrays:
 def _numpy(device: Device) -> Arrays:
     if device == "gpu":
         raise WallsplitError("backend=numpy: NumPy computes on the CPU; choose backend=tensorflow or backend=jax")
-    return Arrays(np, put=np.asarray, wait=lambda value: value, compiled=lambda function: function)
+    waiting = "nothing: a NumPy call returns when it has computed"
+    return Arrays(np, np.asarray, wait=lambda value: value, waiting=waiting, compiled=lambda function: function)
 
 
 def _jax(device: Device) -> Arrays:
@@ -45,7 +47,13 @@ def _jax(device: Device) -> Arrays:
     import jax
     import jax.numpy as jnp
 
-    return Arrays(jnp, put=lambda array: jax.device_put(array, chosen), wait=jax.block_until_ready, compiled=jax.jit)
+    return Arrays(
+        jnp,
+        put=lambda array: jax.device_put(array, chosen),
+        wait=jax.block_until_ready,
+        waiting="block_until_ready: JAX computes in a thread of its own, on the CPU, too",
+        compiled=jax.jit,
+    )
 
 
 def _tensorflow(device: Device) -> Arrays:
@@ -61,9 +69,13 @@ def _tensorflow(device: Device) -> Arrays:
     )
 
     def wait(value: Any) -> object:
-        return tf.test.experimental.sync_devices() if device == "gpu" else value  # eager CPU operations block anyway
+        return tf.test.experimental.sync_devices() if device == "gpu" else value
 
-    return Arrays(names, put=tf.constant, wait=wait, compiled=tf.function)
+    waiting = {
+        "cpu": "nothing: an operation of TensorFlow's on the CPU returns when it has computed, eager or compiled",
+        "gpu": "sync_devices: until all that was launched is done",
+    }
+    return Arrays(names, tf.constant, wait=wait, waiting=waiting[device], compiled=tf.function)
 
 
 BACKEND = Parameter("backend", str, "numpy", "array library", choices=("numpy", "tensorflow", "jax"))

@@ -34,14 +34,18 @@ class Split:
     x_validation: NDArray[np.float32]
     y_validation: NDArray[np.int64]
     record: Data
+    whole: tuple[int, int] | None = None
+    """Training and validation samples of the set, where a number of samples was asked for; else None."""
 
     def steps(self, batch: int) -> Steps:
         """Return the steps of an epoch at this batch; the last one may be smaller."""
         return Steps(ceil(len(self.x_train) / batch), ceil(len(self.x_validation) / batch))
 
 
-def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
-    """Return MNIST or a set of its shape: 48,000 samples to train on, 12,000 to validate; less if `steps` limits them.
+def mnist(path: Path | None, batch: int, steps: int | None = None, samples: int | None = None) -> Split:
+    """Return MNIST or a set of its shape: 48,000 samples to train on, 12,000 to validate.
+
+    `steps` limits the training samples to so many batches, `samples` to so many, and validation in proportion.
 
     Looks at `path` if given; else for mnist.npz in Keras' cache; else for Debian's dataset-fashion-mnist; else
     generates the set.
@@ -54,14 +58,18 @@ def mnist(path: Path | None, batch: int, steps: int | None = None) -> Split:
     if batch > train:
         raise WallsplitError(f"batch={batch}: more than the {train:,} training samples of {record.source}")
     validation = len(images) - train
+    whole = None if samples is None else (train, validation)
     if steps is not None:
         train = min(train, steps * batch)
         validation = min(validation, ceil(steps * VALIDATION_RATIO / (1 - VALIDATION_RATIO)) * batch)
+    if samples is not None:
+        train = min(train, samples)
+        validation = min(validation, ceil(train * VALIDATION_RATIO / (1 - VALIDATION_RATIO)))
     pixels = np.concatenate([images[:train], images[-validation:]]).reshape(-1, PIXELS).astype(np.float32)
     scaled = pixels / np.float32(255)
     kept = np.concatenate([labels[:train], labels[-validation:]]).astype(np.int64)
     record = replace(record, train_samples=train, validation_samples=validation)
-    return Split(scaled[:train], kept[:train], scaled[train:], kept[train:], record)
+    return Split(scaled[:train], kept[:train], scaled[train:], kept[train:], record, whole)
 
 
 def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -75,12 +83,16 @@ def synthetic(samples: int = SAMPLES, seed: int = 0) -> tuple[NDArray[np.uint8],
     return images, labels
 
 
-def zipf_corpus(tokens: int, vocabulary: int, sentence: int, seed: int) -> list[list[str]]:
-    """Return sentences of words w0, w1 …, word k drawn with probability ∝ 1 ÷ (k + 1), as in natural text."""
+def zipf_words(tokens: int, vocabulary: int, seed: int) -> NDArray[np.int64]:
+    """Return words (tokens,) as their numbers, word k drawn with probability ∝ 1 ÷ (k + 1), as in natural text."""
     weights = 1 / np.arange(1, vocabulary + 1)
-    drawn = np.random.default_rng(seed).choice(vocabulary, tokens, p=weights / weights.sum())
-    words = np.array([f"w{k}" for k in range(vocabulary)], dtype=object)[drawn].tolist()
-    return [words[start : start + sentence] for start in range(0, tokens, sentence)]
+    return np.random.default_rng(seed).choice(vocabulary, tokens, p=weights / weights.sum())
+
+
+def sentences(numbers: NDArray[np.int64], words: int) -> list[list[str]]:
+    """Return the numbers as words w0, w1 …, so many to a sentence."""
+    spelled = np.array([f"w{k}" for k in range(numbers.max() + 1)], dtype=object)[numbers].tolist()
+    return [spelled[start : start + words] for start in range(0, len(spelled), words)]
 
 
 def _load(path: Path | None) -> tuple[NDArray[Any], NDArray[Any], Data]:

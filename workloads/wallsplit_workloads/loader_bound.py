@@ -35,11 +35,13 @@ def run(context: RunContext) -> Result:
     """Train the MNIST MLP from a DataLoader over slow samples.
 
     Raises:
-        WallsplitError: memory is to be pinned on a CPU.
+        WallsplitError: memory is to be pinned, or copied without waiting, on a CPU.
     """
     batch, workers, pinned = context.integer("batch"), context.integer("workers"), context.flag("pin_memory")
-    if pinned and context.device == "cpu":
-        raise WallsplitError("pin_memory=true: only memory that a GPU reads is pinned; add device=cuda")
+    not_waiting = context.flag("non_blocking")
+    for name, asked in (("pin_memory", pinned), ("non_blocking", not_waiting)):
+        if asked and context.device == "cpu":
+            raise WallsplitError(f"{name}=true: only memory that a GPU reads is pinned or copied; add device=cuda")
     import torch
 
     device = torch_training.set_up(context)
@@ -59,7 +61,7 @@ def run(context: RunContext) -> Result:
 
     def batches() -> Iterator[tuple[Any, Any]]:
         for x, y in loader:
-            yield x.to(device, non_blocking=pinned), y.to(device, non_blocking=pinned)
+            yield x.to(device, non_blocking=not_waiting), y.to(device, non_blocking=not_waiting)
 
     steps = split.steps(batch)
     epochs, step_wall_ns = torch_training.fit(
@@ -78,7 +80,7 @@ def run(context: RunContext) -> Result:
 
 WORKLOAD = Workload(
     "loader-bound",
-    "PyTorch starved by slow decoding; remedy: workers, prefetch, pin_memory",
+    "PyTorch starved by slow decoding; remedy: workers, prefetch, pin_memory, non_blocking",
     run,
     (
         workload.batch(),
@@ -92,7 +94,8 @@ WORKLOAD = Workload(
         workload.torch_threads(),
         Parameter("workers", int, 0, "loader processes; 0 decodes in the training loop", minimum=0, maximum=256),
         Parameter("prefetch", int, 2, "batches each worker keeps ready", minimum=1, maximum=1024),
-        Parameter("pin_memory", bool, False, "page-locked host memory, copied to the GPU without waiting"),
+        Parameter("pin_memory", bool, False, "page-locked host memory, which a GPU reads by itself"),
+        Parameter("non_blocking", bool, False, "do not wait for copies to the GPU; takes effect from pinned memory"),
         Parameter("decode_passes", int, 10, "filter passes over each image: how slow decoding is", minimum=0),
     ),
     extra="torch",

@@ -1,21 +1,25 @@
 """What the machine is: processor and peak, graphics processor, library versions, threads. No host or user names."""
 
 import importlib
-import importlib.metadata
 import os
 import platform
 import re
-from collections.abc import Iterable
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from wallsplit.arithmetic.work import LANES_PER_SM
 from wallsplit.errors import WallsplitError
 from wallsplit.run.manifest import Cpu, Gpu
+from wallsplit_workloads import devices
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MAX_CLOCK = Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+_DRIVER = Path("/proc/driver/nvidia/version")
+CUDA_13_DRIVER = 580
 _GPU_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")  # dxg: WSL; nvhost: Jetson
 
 _SIMD = (("avx512f", "avx512", 16), ("avx2", "avx2", 8), ("avx", "avx", 8), ("sse2", "sse2", 4), ("asimd", "neon", 4))
@@ -80,20 +84,20 @@ def _clock(blocks: list[dict[str, str]], max_khz: int | None) -> tuple[int | Non
 
 def gpu_lack() -> str | None:
     """Return what keeps a program from an NVIDIA GPU, found out in microseconds; None where there seems to be one."""
-    if any(Path(node).exists() for node in _GPU_NODES):
+    if any(Path(node).exists() for node in _GPU_NODES) or shutil.which("nvidia-smi"):
         return None
     return "no NVIDIA GPU or driver (none of /dev/nvidia*, /dev/dxg)"
 
 
 def gpu(nvml: Any = None) -> Gpu | None:
-    """Return the first GPU as NVML (nvidia-ml-py) describes it; None without either."""
+    """Return the first GPU that a program sees, as NVML (nvidia-ml-py) describes it; None without either."""
     try:
         nvml = nvml or importlib.import_module("pynvml")
         nvml.nvmlInit()
     except Exception:
         return None
     try:
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        handle = nvml.nvmlDeviceGetHandleByIndex(next(iter(devices.visible(nvml)), 0))
         name = nvml.nvmlDeviceGetName(handle)
         lanes = sms = clock_hz = memory = None
         with suppress(nvml.NVMLError):
@@ -111,13 +115,61 @@ def gpu(nvml: Any = None) -> Gpu | None:
         nvml.nvmlShutdown()
 
 
-def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Return the installed versions of Python and those of the packages that are there, by distribution name."""
-    found = {"python": platform.python_version()}
-    for package in packages:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
+def identity() -> dict[str, str]:
+    """Return what tells this machine from another, by the names of `IDENTITY`; what cannot be found out is left out."""
+    processor, card = cpu(), gpu()
+    found = {
+        "processor": processor.model or platform.machine(),
+        "cores": f"{processor.physical_cores or '?'} physical, {processor.logical_cores or '?'} logical",
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
+        "gpu": card.name if card else None,
+        "driver": driver() if card else None,
+        "system": f"{_distribution()}, {platform.system()} {platform.release()}",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+IDENTITY = ("processor", "cores", "memory", "gpu", "driver", "system")
+"""What two measurements must have in common to be of one machine."""
+
+
+def driver(nvml: Any = None) -> str | None:
+    """Return the version of the NVIDIA driver, as NVML or the kernel tells; None without one."""
+    try:
+        nvml = nvml or importlib.import_module("pynvml")
+        nvml.nvmlInit()
+        version = nvml.nvmlSystemGetDriverVersion()
+        nvml.nvmlShutdown()
+    except Exception:
+        return _kernel_driver()
+    return version.decode(errors="replace") if isinstance(version, bytes) else str(version)
+
+
+def _kernel_driver() -> str | None:
+    """Return the version of the kernel's module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  …"."""
+    try:
+        found = re.search(r"Module.*?\s(\d+\.[\d.]+)", _DRIVER.read_text(errors="replace"))
+    except OSError:
+        return None
+    return found[1] if found else None
+
+
+def cuda_major(version: str | None = None) -> int:
+    """Return the newest CUDA release, 12 or 13, that a driver runs; 12 where its version is not known.
+
+    CUDA 13 needs driver 580 or later (CUDA release notes, "CUDA Toolkit and Minimum Required Driver Version").
+    """
+    told = version or driver() or ""
+    number = told.partition(".")[0]
+    return 13 if number.isdecimal() and int(number) >= CUDA_13_DRIVER else 12
+
+
+def _distribution() -> str:
+    """Return the name of the operating system's distribution, else what kind of system it is."""
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except (OSError, AttributeError):
+        return platform.system()
 
 
 def limit_native_threads(threads: int | None) -> None:

@@ -1,18 +1,50 @@
-"""NVTX ranges from a workload, and how many of each a capture should hold."""
+"""NVTX ranges from a workload, and how many of each a capture should hold; nothing at all where nobody records them."""
 
 import importlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
+
+ASKED: Final = "WALLSPLIT_MARKS"
+"""`wallsplit profile` sets it for the program it records."""
+_RECORDERS: Final = (ASKED, "NVTX_INJECTION64_PATH")  # the second is how NVTX itself finds a tool, such as nsys
+_NOTHING: Final = nullcontext()
 
 
 class Marks:
-    """Pushes and pops NVTX ranges by name through the `nvtx` package where it is installed, and counts them always.
+    """Ranges that nobody records: no lock, no count, no call, so that an unprofiled run is the program alone."""
+
+    records = False
+
+    def __call__(self, name: str) -> AbstractContextManager[object]:
+        """Return the range of that name as a context manager, to be entered any number of times."""
+        return _NOTHING
+
+    def push(self, name: str) -> None:
+        """Open a range on this thread."""
+
+    def pop(self) -> None:
+        """Close the range opened last on this thread."""
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Count ranges that another process of this run pushed."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many ranges were pushed, by name."""
+        return {}
+
+
+class RecordedMarks(Marks):
+    """Pushes and pops NVTX ranges by name through the `nvtx` package where it is installed, and counts them.
 
     Any thread may do so: ranges nest within a thread.
     """
+
+    records = True
 
     def __init__(self) -> None:
         self._counting = threading.Lock()
@@ -47,10 +79,15 @@ class Marks:
         return dict(self._pushed)
 
 
+def marks_for(environment: Mapping[str, str]) -> Marks:
+    """Return the marks of a process with this environment: recorded where a profiler or `wallsplit` asks for them."""
+    return RecordedMarks() if any(environment.get(name) for name in _RECORDERS) else Marks()
+
+
 class _Range:
     """One name as a context manager; no generator, for it may be entered 10,000 times a second."""
 
-    def __init__(self, marks: Marks, name: str) -> None:
+    def __init__(self, marks: RecordedMarks, name: str) -> None:
         self._marks, self._name = marks, name
 
     def __enter__(self) -> Self:

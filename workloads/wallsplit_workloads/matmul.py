@@ -33,7 +33,7 @@ def run(context: RunContext) -> Result:
         threads=native_threads(),
         epochs=epochs,
         step_wall_ns=step_wall_ns,
-        results={"median_step_wall_ns": int(np.median(step_wall_ns))},
+        results={"median_step_wall_ns": int(np.median(step_wall_ns)), "wait": library.waiting},
     )
 
 

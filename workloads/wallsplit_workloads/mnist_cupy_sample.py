@@ -6,7 +6,8 @@ from wallsplit_workloads.workload import Result, RunContext, Workload
 
 def run(context: RunContext) -> Result:
     """Train with CuPy, sample by sample."""
-    import cupy
+    with context.preparing("imports"):
+        import cupy
 
     w1, b1, w2, b2 = (cupy.asarray(weight) for weight in mlp.initial_weights(context.integer("seed")))
     return mnist_numpy.run_batched(context, mnist_numpy_sample.trainer(cupy, context), (w1, b1, w2, b2))
@@ -16,7 +17,7 @@ WORKLOAD = Workload(
     "cupy-sample",
     "MNIST MLP, the per-sample loop ported to CuPy unchanged",
     run,
-    mnist_numpy.PARAMETERS,
+    mnist_numpy_sample.PARAMETERS,
     extra="cupy",
     device="gpu",
     cpu_sibling="numpy-sample",

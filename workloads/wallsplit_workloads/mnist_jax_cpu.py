@@ -1,5 +1,6 @@
 """R1's MNIST MLP in JAX: forward, backward and update compiled into one function."""
 
+import os
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,26 @@ from wallsplit_workloads.data import Split, mnist
 from wallsplit_workloads.machine import schedulable_cpus
 from wallsplit_workloads.mlp import Array, Weights
 from wallsplit_workloads.mnist_numpy import PARAMETERS
-from wallsplit_workloads.training import Trainer, train
-from wallsplit_workloads.workload import Device, Result, RunContext, Workload
+from wallsplit_workloads.training import Trainer, phase_wait, train
+from wallsplit_workloads.workload import WAIT_PHASES, Device, Result, RunContext, Workload
 
 if TYPE_CHECKING:
     import jax
 
+PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
+"""Whether JAX takes most of a GPU's memory at the start."""
+
 
 def run(context: RunContext) -> Result:
     """Train with JAX on the context's device; compilation is done, and timed, before the first epoch."""
-    import jax
-    import jax.numpy as jnp
+    with context.preparing("imports"):
+        import jax
+        import jax.numpy as jnp
 
-    device = pick_device(context.device)
+        device = pick_device(context.device)
     batch, rate = context.integer("batch"), context.number("rate")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
 
     @jax.jit
     def step(weights: Weights, totals: Array, x: Array, targets: Array) -> tuple[Weights, Array]:
@@ -39,8 +45,10 @@ def run(context: RunContext) -> Result:
         return jax.device_put(array, device)
 
     w1, b1, w2, b2 = (put(weight) for weight in mlp.initial_weights(context.integer("seed")))
-    trainer = Trainer(step, evaluate, put, totals=put(jnp.zeros(2, jnp.float32)))
-    with context.marks("compile"):
+    trainer = Trainer(
+        step, evaluate, put, totals=put(jnp.zeros(2, jnp.float32)), wait=phase_wait(context, jax.block_until_ready)
+    )
+    with context.marks("compile"), context.preparing("compilation"):
         compile_wall_ns = compile_ahead(batch, split, (w1, b1, w2, b2), trainer)
     training = train(context, split, (w1, b1, w2, b2), trainer)
     return Result(
@@ -61,6 +69,9 @@ def pick_device(device: Device) -> "jax.Device":
     Raises:
         WallsplitError: JAX was installed without support for this GPU.
     """
+    os.environ.setdefault(
+        PREALLOCATE, "false"
+    )  # read when the first device is asked for: counts of memory mean its use
     import jax
 
     if device == "cpu":
@@ -85,4 +96,4 @@ def compile_ahead(batch: int, split: Split, weights: Weights, trainer: Trainer) 
     return perf_counter_ns() - start
 
 
-WORKLOAD = Workload("jax-cpu", "MNIST MLP, jitted JAX step on the CPU", run, PARAMETERS, extra="jax")
+WORKLOAD = Workload("jax-cpu", "MNIST MLP, jitted JAX step on the CPU", run, (*PARAMETERS, WAIT_PHASES), extra="jax")

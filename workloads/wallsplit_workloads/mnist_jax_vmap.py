@@ -8,8 +8,8 @@ from wallsplit_workloads.machine import schedulable_cpus
 from wallsplit_workloads.mlp import Array, Weights
 from wallsplit_workloads.mnist_jax_cpu import compile_ahead, pick_device
 from wallsplit_workloads.mnist_numpy import PARAMETERS
-from wallsplit_workloads.training import Trainer, train
-from wallsplit_workloads.workload import Parameter, Result, RunContext, Workload
+from wallsplit_workloads.training import Trainer, phase_wait, train
+from wallsplit_workloads.workload import WAIT_PHASES, Parameter, Result, RunContext, Workload
 
 
 def rates(count: int) -> list[float]:
@@ -19,12 +19,14 @@ def rates(count: int) -> list[float]:
 
 def run(context: RunContext) -> Result:
     """Train all models at once; the epochs show the best of them."""
-    import jax
-    import jax.numpy as jnp
+    with context.preparing("imports"):
+        import jax
+        import jax.numpy as jnp
 
-    device = pick_device(context.device)
+        device = pick_device(context.device)
     batch, models = context.integer("batch"), context.integer("models")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
     every_rate = jax.device_put(np.array(rates(models), np.float32), device)
 
     def step_of_one(weights: Weights, x: Array, targets: Array, rate: Array) -> tuple[Weights, Array]:
@@ -48,8 +50,14 @@ def run(context: RunContext) -> Result:
         return jax.device_put(array, device)
 
     w1, b1, w2, b2 = (put(np.stack([weight] * models)) for weight in mlp.initial_weights(context.integer("seed")))
-    trainer = Trainer(step, evaluate, put, totals=put(np.zeros((models, 2), np.float32)))
-    with context.marks("compile"):
+    trainer = Trainer(
+        step,
+        evaluate,
+        put,
+        totals=put(np.zeros((models, 2), np.float32)),
+        wait=phase_wait(context, jax.block_until_ready),
+    )
+    with context.marks("compile"), context.preparing("compilation"):
         compile_wall_ns = compile_ahead(batch, split, (w1, b1, w2, b2), trainer)
     training = train(context, split, (w1, b1, w2, b2), trainer)
     return Result(
@@ -75,6 +83,6 @@ WORKLOAD = Workload(
     "jax-vmap",
     "MNIST MLP, five learning rates at once with jax.vmap",
     run,
-    (*(parameter for parameter in PARAMETERS if parameter.name != "rate"), MODELS),
+    (*(parameter for parameter in PARAMETERS if parameter.name != "rate"), MODELS, WAIT_PHASES),
     extra="jax",
 )

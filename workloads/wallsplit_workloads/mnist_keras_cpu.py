@@ -11,15 +11,17 @@ from wallsplit_workloads.data import mnist
 from wallsplit_workloads.machine import native_threads
 from wallsplit_workloads.mnist_numpy import PARAMETERS
 from wallsplit_workloads.training import progress_line
-from wallsplit_workloads.workload import Device, Result, RunContext, Workload
+from wallsplit_workloads.workload import Device, Parameter, Result, RunContext, Workload
 
 
 def run(context: RunContext) -> Result:
     """Train with Keras on the context's device."""
-    tf = import_tensorflow(context.device)
-    keras = tf.keras
+    with context.preparing("imports"):
+        tf = import_tensorflow(context.device, context.optional_integer("threads"))
+        keras = tf.keras
     batch = context.integer("batch")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"))
     keras.utils.set_random_seed(context.integer("seed"))
     model = mnist_model(keras, context.integer("seed"), context.number("rate"))
     clock = marking_callback(keras, context)
@@ -45,13 +47,14 @@ def run(context: RunContext) -> Result:
             "tensorflow_intra_op": threading.get_intra_op_parallelism_threads(),  # 0: one per core
             "tensorflow_inter_op": threading.get_inter_op_parallelism_threads(),
         },
+        settings={"jit_compile": bool(model.jit_compile)},
         epochs=tuple(clock.epochs),
         step_wall_ns=tuple(clock.step_wall_ns),
     )
 
 
-def import_tensorflow(device: Device) -> Any:
-    """Return the tensorflow module, restricted to the device.
+def import_tensorflow(device: Device, threads: int | None = None) -> Any:
+    """Return the tensorflow module, restricted to the device and, if so many are given, in its threads.
 
     Raises:
         WallsplitError: a GPU is wanted and TensorFlow sees none.
@@ -59,10 +62,17 @@ def import_tensorflow(device: Device) -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # its start-up notes are no part of a workload's output
     import tensorflow as tf
 
+    if threads is not None:  # before TensorFlow makes its pools, with the first operation
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
     if device == "cpu":
         tf.config.set_visible_devices([], "GPU")
-    elif not tf.config.list_physical_devices("GPU"):
+        return tf
+    gpus = tf.config.list_physical_devices("GPU")
+    if not gpus:
         raise WallsplitError("TensorFlow sees no GPU; install wallsplit[tensorflow-gpu] or choose a CPU workload")
+    for gpu in gpus:  # else it takes all memory at the start, and no count of memory says anything
+        tf.config.experimental.set_memory_growth(gpu, True)
     return tf
 
 
@@ -131,4 +141,9 @@ def marking_callback(keras: Any, context: RunContext) -> Any:
     return Marking()
 
 
-WORKLOAD = Workload("keras-cpu", "MNIST MLP, Keras model.fit on the CPU", run, PARAMETERS, extra="tensorflow")
+THREADS = Parameter(
+    "threads", int, None, "threads of TensorFlow, in and between operations; unset: its own choice", 1, 1024
+)
+WORKLOAD = Workload(
+    "keras-cpu", "MNIST MLP, Keras model.fit on the CPU", run, (*PARAMETERS, THREADS), extra="tensorflow"
+)

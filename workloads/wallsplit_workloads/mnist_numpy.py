@@ -1,5 +1,6 @@
 """R1's MNIST MLP in NumPy, a whole batch at a time."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from wallsplit_workloads import mlp, workload
 from wallsplit_workloads.data import mnist
 from wallsplit_workloads.machine import limit_native_threads, native_threads
 from wallsplit_workloads.mlp import Array, Weights
-from wallsplit_workloads.training import Trainer, train
+from wallsplit_workloads.training import Evaluation, Step, Trainer, extrapolated, phase_wait, train
 from wallsplit_workloads.workload import Result, RunContext, Workload
 
 
@@ -20,8 +21,10 @@ def run(context: RunContext) -> Result:
 
 def run_batched(context: RunContext, how: Trainer, weights: Weights) -> Result:
     """Return the result of training the MNIST MLP one way, from these weights."""
-    batch = context.integer("batch")
-    split = mnist(context.data_path, batch, context.optional_integer("steps"))
+    batch, samples = context.integer("batch"), context.values.get("samples")
+    asked = samples if isinstance(samples, int) else None
+    with context.preparing("data"):
+        split = mnist(context.data_path, batch, context.optional_integer("steps"), asked)
     training = train(context, split, weights, how)
     return Result(
         data=split.record,
@@ -31,30 +34,47 @@ def run_batched(context: RunContext, how: Trainer, weights: Weights) -> Result:
         threads=native_threads(),
         epochs=training.epochs,
         step_wall_ns=training.step_wall_ns,
+        results=extrapolated(training.epochs, split),
     )
 
 
 def trainer(xp: Any, context: RunContext) -> Trainer:
     """Return the batched step in NumPy or in CuPy, each phase marked."""
-    rate, marks = context.number("rate"), context.marks
+    rate, marks, wait = context.number("rate"), context.marks, array_wait(xp, context)
 
     def step(weights: Weights, totals: Array, x: Array, targets: Array) -> tuple[Weights, Array]:
         with marks("forward"):
-            passed = mlp.forward(xp, weights, x)
+            passed = wait(mlp.forward(xp, weights, x))
         with marks("metrics"):
-            totals = totals + mlp.scores(xp, passed[1], targets)
+            totals = wait(totals + mlp.scores(xp, passed[1], targets))
         with marks("backward"):
-            gradients = mlp.backward(xp, weights, x, targets, passed)
+            gradients = wait(mlp.backward(xp, weights, x, targets, passed))
         with marks("update"):
-            weights = mlp.updated(weights, gradients, rate)
+            weights = wait(mlp.updated(weights, gradients, rate))
         return weights, totals
 
     def evaluate(weights: Weights, totals: Array, x: Array, targets: Array) -> Array:
         return totals + mlp.scores(xp, mlp.forward(xp, weights, x)[1], targets)
 
+    return of_arrays(xp, context, step, evaluate)
+
+
+def of_arrays(xp: Any, context: RunContext, step: Step, evaluate: Evaluation) -> Trainer:
+    """Return the trainer whose steps compute with NumPy's arrays, or with CuPy's."""
     if xp is np:
         return Trainer(step, evaluate)
-    return Trainer(step, evaluate, put=xp.asarray, fetch=xp.asnumpy, totals=xp.zeros(2, xp.float32))
+    wait = array_wait(xp, context)
+    return Trainer(step, evaluate, put=xp.asarray, fetch=xp.asnumpy, totals=xp.zeros(2, xp.float32), wait=wait)
+
+
+def array_wait(xp: Any, context: RunContext) -> Callable[[Any], Any]:
+    """Return how a phase of NumPy's or of CuPy's ends; NumPy has computed when a call returns."""
+
+    def synchronised(made: Any) -> Any:
+        xp.cuda.get_current_stream().synchronize()
+        return made
+
+    return phase_wait(context, (lambda made: made) if xp is np else synchronised)
 
 
 PARAMETERS = (
@@ -66,4 +86,6 @@ PARAMETERS = (
     workload.SHUFFLE,
     workload.DATA,
 )
-WORKLOAD = Workload("numpy", "MNIST MLP, batched NumPy", run, (*PARAMETERS, workload.BLAS_THREADS))
+WORKLOAD = Workload(
+    "numpy", "MNIST MLP, batched NumPy", run, (*PARAMETERS, workload.WAIT_PHASES, workload.BLAS_THREADS)
+)

@@ -1,11 +1,14 @@
 """R1's hyper-parameter search with processes: one learning rate a task, `multiprocessing.Pool` over them."""
 
 import multiprocessing
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter_ns
 
 from wallsplit.run.manifest import Scalar
 from wallsplit_workloads import mlp, mnist_jax_cpu, mnist_keras_cpu, mnist_numpy
+from wallsplit_workloads.marks import marks_for
 from wallsplit_workloads.mnist_jax_vmap import MODELS, rates
 from wallsplit_workloads.mnist_numpy import PARAMETERS
 from wallsplit_workloads.workload import BLAS_THREADS, Parameter, Result, RunContext, Workload
@@ -53,7 +56,7 @@ def run(context: RunContext) -> Result:
 
 def train_one(backend: str, values: Mapping[str, Scalar]) -> tuple[Result, dict[str, int]]:
     """Return what one model's training measured and the NVTX ranges it pushed; runs in a child process."""
-    context = RunContext(values)
+    context = RunContext(values, marks=marks_for(os.environ))
     return _RUNS[backend](context), context.marks.counts
 
 
@@ -63,7 +66,7 @@ WORKLOAD = Workload(
     run,
     (
         *(parameter for parameter in PARAMETERS if parameter.name != "rate"),
-        BLAS_THREADS,
+        replace(BLAS_THREADS, help="threads of each process, of its BLAS or of TensorFlow; unset: their own choice"),
         MODELS,
         Parameter("processes", int, 5, "processes at a time; 1 is one model after the other", minimum=1, maximum=64),
         Parameter("backend", str, "numpy", "what trains a model", choices=tuple(_RUNS)),

@@ -1,4 +1,4 @@
-"""R1's operation table: each operation of a training step timed alone, the device waited for in between."""
+"""R1's operation table: each operation of a training step timed alone, its device waited for where there is one."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -77,7 +77,7 @@ def run(context: RunContext) -> Result:
         threads=native_threads(),
         epochs=epochs,
         step_wall_ns=step_wall_ns,
-        results={"operations": rows, "mean_of_all_ns": sum(means)},
+        results={"operations": rows, "mean_of_all_ns": sum(means), "wait": library.waiting},
     )
 
 

@@ -24,6 +24,7 @@ class Trainer:
 
     step: weights, totals, x, targets → weights, totals further. evaluate: the same without training → totals.
     put: a host array where the step wants it. fetch: totals as a NumPy array, waiting for the device if there is one.
+    wait: what a phase made, returned when that phase may end: at once, or when the device has made it.
     """
 
     step: Step
@@ -31,6 +32,7 @@ class Trainer:
     put: Callable[[NDArray[np.float32]], Array] = field(default=lambda array: array)
     fetch: Callable[[Array], NDArray[Any]] = np.asarray
     totals: Any = field(default_factory=lambda: np.zeros(2, np.float32))
+    wait: Callable[[Any], Any] = field(default=lambda made: made)
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,33 @@ def train(context: RunContext, split: Split, weights: Weights, trainer: Trainer)
     return Training(weights, tuple(epochs), tuple(step_wall_ns), np.array(losses))
 
 
+def phase_wait(context: RunContext, wait: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return how a phase ends: by this wait where `wait_phases` asks for it, else at once.
+
+    JAX and CuPy return before they have computed. A phase then ends early, and the next one that needs the device waits
+    in its stead: JAX's `device_put` of a batch on the CPU for the step before, which looks like loading data.
+    """
+    return wait if context.values.get("wait_phases") is True else lambda made: made
+
+
+def extrapolated(epochs: tuple[Epoch, ...], split: Split) -> dict[str, object]:
+    """Return what whole epochs would take, as results of a run, from epochs over a part of the samples; else nothing.
+
+    Training and validation each grow by their share of samples: right for a loop over samples, whose time is a sum.
+    """
+    if split.whole is None:
+        return {}
+    train, validation = split.whole
+    walls = [
+        round(
+            (epoch.train_wall_ns or 0) * train / len(split.x_train)
+            + (epoch.wall_ns - (epoch.train_wall_ns or 0)) * validation / len(split.x_validation)
+        )
+        for epoch in epochs
+    ]
+    return {"extrapolated_to_samples": train, "extrapolated_epoch_wall_ns": walls}
+
+
 def progress_line(number: int, epoch: Epoch) -> str:
     """Return one line about an epoch, numbered from 1."""
     said = {"loss": epoch.loss, "accuracy": epoch.accuracy, "validation accuracy": epoch.validation_accuracy}
@@ -98,8 +127,8 @@ def _train_epoch(
         with step:
             with data:
                 chosen = slice(first, first + batch) if order is None else order[first : first + batch]
-                inputs, wanted = trainer.put(x[chosen]), trainer.put(targets[chosen])
-            weights, totals = trainer.step(weights, totals, inputs, wanted)
+                inputs, wanted = trainer.wait((trainer.put(x[chosen]), trainer.put(targets[chosen])))
+            weights, totals = trainer.wait(trainer.step(weights, totals, inputs, wanted))
         step_wall_ns.append(perf_counter_ns() - start)
     return weights, totals
 
@@ -111,7 +140,7 @@ def _validate(
     for first in range(0, len(x), batch):
         with context.marks("validation_step"):
             inputs, wanted = trainer.put(x[first : first + batch]), trainer.put(targets[first : first + batch])
-            totals = trainer.evaluate(weights, totals, inputs, wanted)
+            totals = trainer.wait(trainer.evaluate(weights, totals, inputs, wanted))
     return trainer.fetch(totals)
 
 

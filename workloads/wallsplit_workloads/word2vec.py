@@ -1,16 +1,21 @@
-"""R1's pattern from production: Gensim's word2vec, CPU threads without locks over random rows, memory-bound."""
+"""R1's pattern from production: Gensim's word2vec, CPU threads without locks over random rows of memory."""
 
 from time import perf_counter_ns
 from typing import Any
 
-from wallsplit.run.manifest import Data, Epoch, Steps
-from wallsplit_workloads import workload
-from wallsplit_workloads.data import zipf_corpus
+import numpy as np
+
+from wallsplit.run.manifest import Arithmetic, Data, Epoch, Steps
+from wallsplit_workloads import skip_gram, workload
+from wallsplit_workloads.data import sentences, zipf_words
 from wallsplit_workloads.machine import native_threads
 from wallsplit_workloads.training import progress_line
 from wallsplit_workloads.workload import Parameter, Result, RunContext, Workload
 
 SENTENCE_WORDS = 20
+SIZE, WINDOW, NEGATIVE = 100, 5, 5
+CACHED_ROWS = 32  # 12.8 kB, within any first-level cache
+PROBED_WORDS = 200_000  # enough for a rate of memory, in hundredths of a second
 
 
 def run(context: RunContext) -> Result:
@@ -18,14 +23,15 @@ def run(context: RunContext) -> Result:
     batch, steps = context.integer("batch"), context.optional_integer("steps")
     tokens = min(context.integer("tokens"), steps * batch if steps else context.integer("tokens"))
     with context.marks("data"):
-        corpus = zipf_corpus(tokens, context.integer("vocabulary"), SENTENCE_WORDS, context.integer("seed"))
-    workers, clock = context.integer("workers"), marking_callback(context)
+        numbers = zipf_words(tokens, context.integer("vocabulary"), context.integer("seed"))
+        corpus = sentences(numbers, SENTENCE_WORDS)
+    workers, clock, kept = context.integer("workers"), marking_callback(context), list[int]()
     start = perf_counter_ns()
-    model = marked_model(context)(
+    model = marked_model(context, kept)(
         corpus,
-        vector_size=100,
-        window=5,
-        negative=5,
+        vector_size=SIZE,
+        window=WINDOW,
+        negative=NEGATIVE,
         sg=1,
         min_count=1,
         seed=context.integer("seed"),
@@ -35,23 +41,45 @@ def run(context: RunContext) -> Result:
         callbacks=[clock],
     )
     train_wall_ns = perf_counter_ns() - start
+    pairs = pairs_per_epoch(sum(kept) / len(clock.epochs), len(corpus))
+    rows = 2 * numbers[:PROBED_WORDS] + np.arange(min(tokens, PROBED_WORDS)) % 2  # of either matrix in turn
     return Result(
-        steps=Steps(context.marks.counts["step"] // context.integer("epochs")),
+        steps=Steps(len(kept) // context.integer("epochs")),
         data=Data("zipf", f"generated, exponent 1, {len(model.wv):,} words occur", tokens, 0),
+        arithmetic=Arithmetic(
+            skip_gram.FORMULA, flops_per_epoch=round(pairs * skip_gram.flops_per_pair(SIZE, NEGATIVE))
+        ),
         threads={**native_threads(), "word2vec_workers": workers},
         epochs=tuple(clock.epochs),
-        results={"train_wall_ns": train_wall_ns, "words_per_second": tokens * len(clock.epochs) * 1e9 / train_wall_ns},
+        results={
+            "train_wall_ns": train_wall_ns,
+            "words_per_second": tokens * len(clock.epochs) * 1e9 / train_wall_ns,
+            "pairs_per_epoch": round(pairs),
+            "bytes_touched_per_epoch": round(pairs * skip_gram.bytes_per_pair(SIZE, NEGATIVE)),
+            "row_bytes_per_second": skip_gram.row_bytes_per_second(rows, 2 * context.integer("vocabulary"), SIZE),
+            "cached_row_bytes_per_second": skip_gram.row_bytes_per_second(rows % CACHED_ROWS, CACHED_ROWS, SIZE),
+        },
     )
 
 
-def marked_model(context: RunContext) -> Any:
-    """Return Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself."""
+def pairs_per_epoch(kept: float, count: int) -> float:
+    """Return the pairs expected of an epoch in which subsampling kept so many words of so many sentences."""
+    return count * skip_gram.pairs_per_sentence(kept / count, WINDOW)
+
+
+def marked_model(context: RunContext, kept: list[int]) -> Any:
+    """Return Gensim's Word2Vec whose threads mark each job they train as a step; to be made like Word2Vec itself.
+
+    Of each job the words that were trained on are appended to `kept`: most of the frequent ones are left out.
+    """
     from gensim.models import Word2Vec
 
     class Marked(Word2Vec):
         def _do_train_job(self, *job: Any) -> Any:
             with context.marks("step"):
-                return super()._do_train_job(*job)
+                trained, given = super()._do_train_job(*job)
+                kept.append(trained)
+                return trained, given
 
     return Marked
 

@@ -1,9 +1,11 @@
 """What a workload is: a name, a summary, typed parameters and a function from a context to a result."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Literal
 
 from wallsplit.errors import WallsplitError
@@ -11,6 +13,10 @@ from wallsplit.run.manifest import Arithmetic, Data, Epoch, ModelShape, Scalar, 
 from wallsplit_workloads.marks import Marks
 
 Device = Literal["cpu", "gpu"]
+
+
+class UnsupportedError(WallsplitError):
+    """This device cannot do what was asked, and no other setting of the machine would change that."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class Result:
     steps: Steps | None = None
     arithmetic: Arithmetic | None = None
     threads: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, Scalar] = field(default_factory=dict)  # beside those that settings.py asks for
     epochs: tuple[Epoch, ...] = ()
     step_wall_ns: tuple[int, ...] | None = None
     results: Mapping[str, object] = field(default_factory=dict)
@@ -78,6 +85,14 @@ class RunContext:
     device: Device = "cpu"
     marks: Marks = field(default_factory=Marks)
     progress: Callable[[str], None] = lambda line: None
+    preparation_ns: dict[str, int] = field(default_factory=dict)
+
+    @contextmanager
+    def preparing(self, what: str) -> Iterator[None]:
+        """Count the time inside as preparation for the first epoch, under a name: imports, data, compilation."""
+        start = perf_counter_ns()
+        yield
+        self.preparation_ns[what] = self.preparation_ns.get(what, 0) + perf_counter_ns() - start
 
     def integer(self, name: str) -> int:
         """Return the value of a whole-number parameter."""
@@ -148,6 +163,15 @@ DATA = Parameter(
 RATE = Parameter("rate", float, 0.1, "learning rate of SGD", minimum=0, maximum=1e6)
 SHUFFLE = Parameter("shuffle", bool, True, "new order of the samples in every epoch")
 CUDA_OR_CPU = Parameter("device", str, "cpu", "where the model runs", choices=("cpu", "cuda"))
+WAIT_PHASES = Parameter(
+    "wait_phases",
+    bool,
+    False,
+    "wait for the device after each marked phase: each shows its own work, and none overlaps; NumPy never has to",
+)
+SAMPLES = Parameter(
+    "samples", int, None, "training samples per epoch at most; a whole epoch is extrapolated from them", minimum=1
+)
 BLAS_THREADS = Parameter(
     "threads", int, None, "threads of NumPy's BLAS; unset: its own choice", minimum=1, maximum=1024
 )

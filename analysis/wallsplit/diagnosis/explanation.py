@@ -31,6 +31,7 @@ from wallsplit.why.managed_memory import ManagedMemory, managed_memory
 from wallsplit.why.memory import MemoryUse, memory_use, over_time
 from wallsplit.why.pageable import PageableCopies, pageable_copies
 from wallsplit.why.range_threads import range_threads
+from wallsplit.why.samples.executed import executed
 from wallsplit.why.samples.host_samples import host_samples
 from wallsplit.why.samples.rules import Rule as ClassRule
 from wallsplit.why.samples.sampling import Sampling, sampling
@@ -190,7 +191,7 @@ def _explanation(
     step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
-        course=course(model, activity, cut, window, found),
+        course=course(model, activity, cut, window, found, executed(samples, model, activity, window)),
         idle=idle,
         steps=found,
         sm=use,

@@ -9,6 +9,7 @@ from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import HEADLINE, Figure, stacked
 from wallsplit.figures.strip import by_phase
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.why.course import Course
 from wallsplit.words.headline import Share, shares
 from wallsplit.words.labels import ledger_label
 
@@ -21,23 +22,36 @@ def ledger(analysis: Analysis) -> Figure | None:
     shown = analysis.ledgers[:MOST]
     if not shown:
         return None
-    bars = Bars(tuple(bar(ledger_label(analysis, x), x) for x in shown), max(x.wall_ns for x in shown))
+    courses = courses_of(analysis)
+    bars = Bars(
+        tuple(bar(ledger_label(analysis, x), x, course) for x, course in zip(shown, courses, strict=False)),
+        max(x.wall_ns for x in shown),
+    )
     left_out = f" (the first {MOST} of {len(analysis.ledgers)})" if len(analysis.ledgers) > MOST else ""
     return Figure(
         name="ledger",
         section=HEADLINE,
         caption=f"Where the wall time went{left_out}",
-        alt="; ".join(one.in_words for one in bars.bars),
+        alt="; ".join(each.in_words for each in bars.bars),
         draw=lambda: stacked(bars),
         bars=bars,
     )
 
 
-def bar(label: str, ledger: Ledger) -> Bar:
-    """Return a ledger as a bar of the headline's parts; without any CUDA row, of the parts of host code."""
+def courses_of(analysis: Analysis) -> tuple[Course | None, ...]:
+    """Return the course of each ledger, where it is known."""
+    known = tuple(why.course for why in analysis.explained.ledgers) if analysis.explained else ()
+    return known + (None,) * (len(analysis.ledgers) - len(known))
+
+
+def bar(label: str, ledger: Ledger, course: Course | None = None) -> Bar:
+    """Return a ledger as a bar of the headline's parts; without any CUDA row, of the parts of host code.
+
+    Of these the course tells more, where the CPU was sampled.
+    """
     if ledger.device is None and ledger.host_parts and ledger.accounts["cuda.launch"] is None:
-        table = np.array([list(ledger.host_parts.values())], np.int64)
-        kinds, sums = by_phase(tuple(ledger.host_parts), table)
+        parts = dict(zip(course.labels, course.ns.sum(axis=0).tolist(), strict=True)) if course else ledger.host_parts
+        kinds, sums = by_phase(tuple(parts), np.array([list(parts.values())], np.int64))
         return Bar(label, tuple(Segment(k.key, k.title, ns) for k, ns in zip(kinds, sums[0].tolist(), strict=True)))
     return Bar(label, tuple(_segment(ledger, share) for share in shares([ledger])))
 

@@ -15,7 +15,7 @@ from wallsplit.figures.inline import Kind
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
-from wallsplit.why.course import Beside, Course
+from wallsplit.why.course import SAMPLED, Beside, Course
 from wallsplit.words.amounts import per_cent
 from wallsplit.words.labels import ledger_label
 from wallsplit.words.speakers import Speaker, speakers
@@ -24,7 +24,7 @@ MOST = 8
 """Strips shown at once; of more GPUs the one that works least and the one in the middle."""
 PHASE_KEYS = ("phase1", "phase2", "phase3", "phase4", "phase5")
 """Colours of the largest parts of host code, where there is nothing else."""
-OTHER, BLOCKED, RUN = "communicating", "blocked", "host"
+OTHER, BLOCKED, RUN = "elsewhere", "blocked", "host"
 """Colours of the other named parts, of sleeping, and of running without a name."""
 _TICKS = 8
 
@@ -76,23 +76,23 @@ class Strip:
 
 def strips(analysis: Analysis) -> tuple[Strip, ...]:
     """Return a strip for each GPU, of many the worst and the median; without a GPU, of each process; () if unknown."""
-    every = tuple(one for one in speakers(analysis) if one.why.course is not None)
+    every = tuple(speaker for speaker in speakers(analysis) if speaker.why.course is not None)
     if len(every) > MOST:
-        ordered = sorted(every, key=lambda one: (one.share("work"), one.ledger.gpu or 0))
+        ordered = sorted(every, key=lambda speaker: (speaker.share("work"), speaker.ledger.gpu or 0))
         every = (ordered[0], ordered[len(ordered) // 2])
-    made = [_strip(analysis, one, alone=len(every) == 1) for one in every[:MOST]]
-    return tuple(strip for strip in made if strip is not None)
+    drawn = [_strip(analysis, speaker, alone=len(every) == 1) for speaker in every[:MOST]]
+    return tuple(strip for strip in drawn if strip is not None)
 
 
-def _strip(analysis: Analysis, one: Speaker, *, alone: bool) -> Strip | None:
-    course, phases = one.why.course, one.diagnosis.phases_of_run
+def _strip(analysis: Analysis, speaker: Speaker, *, alone: bool) -> Strip | None:
+    course, phases = speaker.why.course, speaker.diagnosis.phases_of_run
     if course is None or not course.ns.size:
         return None
-    kinds, table = _parts(one.ledger, course) if course.labels == ACCOUNTS else by_phase(course.labels, course.ns)
+    kinds, table = _parts(speaker.ledger, course) if course.labels == ACCOUNTS else by_phase(course.labels, course.ns)
     used = table.sum(axis=0) > 0
     shares = table[:, used] / np.diff(course.bounds)[:, None]
     return Strip(
-        label="" if alone else ledger_label(analysis, one.ledger),
+        label="" if alone else ledger_label(analysis, speaker.ledger),
         bounds=course.bounds,
         kinds=tuple(kind for kind, is_used in zip(kinds, used.tolist(), strict=True) if is_used),
         shares=shares,
@@ -109,11 +109,14 @@ def _parts(ledger: Ledger, course: Course) -> tuple[tuple[Kind, ...], npt.NDArra
 
 
 def by_phase(labels: Sequence[str], ns: npt.NDArray[np.int64]) -> tuple[tuple[Kind, ...], npt.NDArray[np.int64]]:
-    """Return the largest phases of host code, the others together, sleeping, and running without a name.
+    """Return the largest phases of host code and of samples in it, the others together, sleeping, and what has no name.
 
     `ns` has a column per label; so has what comes back, per kind.
     """
-    names = [label.removeprefix("host.") for label in labels]
+    names = [
+        f"{label.removeprefix(SAMPLED)}, sampled" if label.startswith(SAMPLED) else label.removeprefix("host.")
+        for label in labels
+    ]
     totals = ns.sum(axis=0)
     phases = [
         i for i in np.argsort(-totals, kind="stable").tolist() if names[i] not in ("blocked", "run") and totals[i]
@@ -122,7 +125,7 @@ def by_phase(labels: Sequence[str], ns: npt.NDArray[np.int64]) -> tuple[tuple[Ki
     alone = [[i for i, name in enumerate(names) if name == wanted] for wanted in ("blocked", "run")]
     kinds = (
         *(Kind(key, names[i]) for key, i in zip(PHASE_KEYS, first, strict=False)),
-        Kind(OTHER, "other phases"),
+        Kind(OTHER, "all others"),
         Kind(BLOCKED, "asleep in the operating system"),
         Kind(RUN, "host code without a name"),
     )

@@ -73,13 +73,14 @@ _core, REASON = _loaded()
 """REASON: why there is no compiled core; empty where there is one."""
 
 
-CORE = "numpy" if _core is None else "compiled"
-"""What does the work: the compiled core, or NumPy alone."""
-
-
 def is_compiled() -> bool:
     """Return whether there is a compiled core."""
     return _core is not None
+
+
+def name() -> str:
+    """Return what does the work: `compiled`, or NumPy alone, `numpy`."""
+    return "compiled" if is_compiled() else "numpy"
 
 
 def _all(arrays: Sequence[Array]) -> Array:

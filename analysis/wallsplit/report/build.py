@@ -1,6 +1,8 @@
 """One analysis becomes one report."""
 
+import shlex
 from dataclasses import replace
+from pathlib import PurePath
 
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
@@ -9,7 +11,7 @@ from wallsplit.report.document import Report, Section
 from wallsplit.report.first_screen import first_screen
 from wallsplit.report.sections import SECTIONS
 from wallsplit.report.summary import summary_of
-from wallsplit.text import file_name
+from wallsplit.text import file_name, file_stem, visible
 from wallsplit.words.all_notes import BANNER
 
 TOP = 20
@@ -29,7 +31,17 @@ def report(analysis: Analysis, top: int = TOP) -> Report:
         banner=BANNER if analysis.reconstructed else None,
         first=first,
         summary=summary_of(analysis, first),
+        export=_export(analysis),
     )
+
+
+def _export(analysis: Analysis) -> str:
+    """Return the command, for the trace's own folder; a name that cannot be seen, and so not typed, has none."""
+    path = PurePath(analysis.path)
+    if visible(path.name) != path.name:
+        return ""
+    trace = f"./{path.name}" if path.name.startswith("-") else path.name
+    return f"wallsplit export {shlex.quote(trace)} -o {shlex.quote(f'{file_stem(path.stem)}.pftrace')}"
 
 
 def _opened_by(figures: list[Figure], section: Section) -> Section:

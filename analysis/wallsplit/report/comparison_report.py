@@ -1,14 +1,16 @@
 """A comparison becomes one report: the sentence, the waterfall, what changed below it, and how sure that is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wallsplit.accounts import ACCOUNTS
+from wallsplit.breakdowns import kernel_summary
 from wallsplit.comparison.decomposition import Row
 from wallsplit.comparison.pairs import Comparison, Pair
-from wallsplit.comparison.repeats import KINDS
+from wallsplit.comparison.repeats import KINDS, Kind
 from wallsplit.comparison.sides import Side
 from wallsplit.comparison.waterfall import Line
 from wallsplit.figures.waterfall import waterfall
+from wallsplit.kernel_names.labels import labels
 from wallsplit.note import Note
 from wallsplit.report.document import (
     AtLeast,
@@ -51,11 +53,11 @@ _CHANGES = (
 def comparison_report(comparison: Comparison, top: int) -> Report:
     """Return what there is to say about a comparison; long tables cut to their first `top` rows."""
     pairs = comparison.pairs
-    told = sentence if len(pairs) == 1 else short_sentence
+    phrase = sentence if len(pairs) == 1 else short_sentence
     traces = sum(len(side.repeats) for side in comparison.sides)
     return Report(
         title=f"Comparison of {len(comparison.sides)} sides",
-        headline=told(comparison, pairs[0]),
+        headline=phrase(comparison, pairs[0]),
         figure=None,
         sections=(
             _waterfall(comparison),
@@ -220,7 +222,7 @@ def _changes(comparison: Comparison, pair: Pair, number: int, top: int) -> Secti
             "do not add up to the wall time; only the ledger does."
         )
     ]
-    blocks += [changes_table(comparison, rows, kind.title, top) for kind in KINDS if (rows := changed(pair, kind.key))]
+    blocks += [changes_table(comparison, kind, rows, top) for kind in KINDS if (rows := changed(pair, kind.key))]
     if len(blocks) == 1:
         blocks.append(Paragraph("No kernel, copy, call or range changed."))
     title = f"What changed: {pair_name}" if several else "What changed"
@@ -232,17 +234,23 @@ def changed(pair: Pair, kind: str) -> tuple[Row, ...]:
     return tuple(row for row in pair.rows.get(kind, ()) if row.change != "same" or row.delta_ns)
 
 
-def changes_table(comparison: Comparison, rows: Sequence[Row], title: str, top: int) -> Table:
-    """Return the first `top` rows of what changed."""
+def changes_table(comparison: Comparison, kind: Kind, rows: Sequence[Row], top: int) -> Table:
+    """Return the first `top` rows of what changed; no two of them bear one name."""
     _, factor = counts_are_of(comparison)
-    cells = tuple(_cells(row, factor) for row in rows[:top])
-    return Table(title, _CHANGES, cells, len(rows))
+    names = list(dict.fromkeys(name for row in rows for name in (row.name, row.maybe_replaces) if name))
+    shown = dict(zip(names, labels(names) if kind.breakdown is kernel_summary.TABLE else _whole(names), strict=True))
+    cells = tuple(_cells(row, factor, shown) for row in rows[:top])
+    return Table(kind.title, _CHANGES, cells, len(rows))
 
 
-def _cells(row: Row, factor: int) -> tuple[Cell, ...]:
-    hint = f" (maybe for {for_people(row.maybe_replaces, 60)})" if row.maybe_replaces else ""
+def _whole(names: Sequence[str]) -> list[str]:
+    return [for_people(name, 100) for name in names]
+
+
+def _cells(row: Row, factor: int, shown: Mapping[str, str]) -> tuple[Cell, ...]:
+    hint = f" (maybe for {shown[row.maybe_replaces]})" if row.maybe_replaces else ""
     return (
-        Label(for_people(row.name, 100), row.name),
+        Label(shown[row.name], row.name),
         row.change + hint,
         *(count * factor for count in row.count),
         *row.mean_ns,

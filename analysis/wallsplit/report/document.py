@@ -161,5 +161,7 @@ class Report:
     """What the report was made from."""
     summary: str = ""
     """A few lines of Markdown that stand alone, to be copied; empty: none."""
+    export: str = ""
+    """The command that writes the trace as a timeline for Perfetto; empty: none."""
     first: FirstScreen | None = None
     """What people see before all else; the headline is then what the whole recording's bar is called."""

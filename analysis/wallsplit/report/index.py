@@ -1,6 +1,5 @@
 """Several traces side by side: one row each, their ledgers on one scale."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -8,10 +7,12 @@ from pathlib import PurePath
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Bars
 from wallsplit.figures.drawing import Figure, stacked
-from wallsplit.figures.ledger import MOST, bar
+from wallsplit.figures.ledger import MOST, bar, courses_of
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.note import Note
-from wallsplit.report.document import AtLeast, Cell, Column, Link, Remarks, Report, Section, Split, Table
+from wallsplit.report.before_after import before_after
+from wallsplit.report.document import Cell, Column, Link, Remarks, Report, Section, Split, Table
+from wallsplit.report.trace_row import mean_busy, steps_per_s, trace_name
 from wallsplit.text import file_name, for_people, visible
 from wallsplit.words.all_notes import BANNER
 from wallsplit.words.amounts import between, counted, how_many
@@ -25,9 +26,9 @@ STEM = "index"
 
 def index(analyses: Sequence[Analysis], stems: Sequence[str], errors: Sequence[tuple[str, str]] = ()) -> Report:
     """Return the report that leads to each trace's own, `stems` being their file names; failed traces are listed."""
+    pairs = before_after(analyses, stems)
     order = worst_first(analyses)
     analyses, stems = [analyses[i] for i in order], [stems[i] for i in order]
-    pairs = _pairs(analyses, stems)
     blocks = (*([pairs] if pairs else []), _table(analyses, stems))
     sections = [Section("traces", "Traces, worst first", blocks)] if analyses else []
     if errors:
@@ -56,7 +57,7 @@ def verdict_of_set(analyses: Sequence[Analysis], failed: int = 0) -> str:
         (sum(map(primary.count, _NOT_JUDGED)), "cannot be judged", "cannot be judged"),
         (failed, "failed", "failed"),
     ]
-    parts = [f"{how_many(n)} {one if n == 1 else several}" for n, several, one in said if n]
+    parts = [f"{how_many(n)} {alone if n == 1 else several}" for n, several, alone in said if n]
     return f"{counted(len(analyses) + failed, 'trace').capitalize()}{': ' if parts else ''}{', '.join(parts)}."
 
 
@@ -75,11 +76,11 @@ def _place(analysis: Analysis) -> tuple[int, float]:
     every = speakers(analysis)
     if not analysis.ledgers or all(ledger.accounts["cuda.launch"] is None for ledger in analysis.ledgers):
         return 2, 0.0
-    if any(one.diagnosis.primary in ("abstain", "failed_calls") for one in every):
+    if any(speaker.diagnosis.primary in ("abstain", "failed_calls") for speaker in every):
         return 0, 0.0
-    told = of_gpus(analysis.ledgers)
-    on_gpu = sum(ledger.gpu_busy_ns or 0 for ledger in told)
-    return 1, on_gpu / max(1, sum(ledger.wall_ns for ledger in told))
+    ledgers = of_gpus(analysis.ledgers)
+    on_gpu = sum(ledger.gpu_busy_ns or 0 for ledger in ledgers)
+    return 1, on_gpu / max(1, sum(ledger.wall_ns for ledger in ledgers))
 
 
 def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
@@ -100,88 +101,41 @@ def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
 def _row(analysis: Analysis, stem: str, *, several: bool) -> tuple[Cell, ...]:
     reconstructed = "Reconstructed, not recorded. " if analysis.reconstructed else ""
     return (
-        Link(_name(analysis), stem),
+        Link(trace_name(analysis), stem),
         _split(analysis),
         analysis.window.wall_ns if analysis.window else None,
-        _mean_busy(analysis),
-        _steps_per_s(analysis),
+        mean_busy(analysis),
+        steps_per_s(analysis),
         *([_between_gpus(analysis)] if several else []),
         reconstructed + verdict(analysis),
     )
 
 
-def _name(analysis: Analysis) -> str:
-    """Return the file's name without the suffix that every export has."""
-    return file_name(analysis.path).removesuffix(".sqlite")
-
-
 def _split(analysis: Analysis) -> Split | None:
     """Return the bar of the GPU, or of all that speak for the GPUs together."""
-    told = of_gpus(analysis.ledgers) or analysis.ledgers[:1]
-    if not told:
+    bars = [bar("", ledger) for ledger in of_gpus(analysis.ledgers)] or [
+        bar("", ledger, course) for ledger, course in zip(analysis.ledgers[:1], courses_of(analysis), strict=False)
+    ]
+    if not bars:
         return None
-    segments = [segment for ledger in told for segment in bar("", ledger).segments]
+    segments = [segment for part in bars for segment in part.segments]
     first = {segment.key: segment for segment in segments}
     total = {key: sum(s.value_ns for s in segments if s.key == key) for key in first}
-    return Split(Bar(_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
-
-
-def _steps_per_s(analysis: Analysis) -> float | None:
-    """Return the steady steps of the first speaker per second of their time."""
-    for one in speakers(analysis):
-        kinds = one.why.steps.kinds
-        if one.is_steady and kinds:
-            count = sum(kind.steady_count for kind in kinds) + (one.why.steps.other_kinds_count or 0)
-            return count * 1e9 / one.scope_ns if one.scope_ns else None
-    return None
+    return Split(
+        Bar(trace_name(analysis), tuple(replace(segment, value_ns=total[key]) for key, segment in first.items()))
+    )
 
 
 def _between_gpus(analysis: Analysis) -> str | None:
-    every = [one for one in speakers(analysis) if one.ledger.device is not None]
+    every = [speaker for speaker in speakers(analysis) if speaker.ledger.device is not None]
     if len(every) < 2:
         return None
-    lowest = min(every, key=lambda one: one.share("work"))
-    comm = [one.share("comm") for one in every]
+    lowest = min(every, key=lambda speaker: speaker.share("work"))
+    comm = [speaker.share("comm") for speaker in every]
     exposed = f"; exposed communication {between(comm)}" if max(comm) >= 0.001 else ""
-    return f"computing {between([one.share('work') for one in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
-
-
-_TIMES = re.compile(r"(?:^|[_.-])(before|after|old|new|base|baseline|tuned)(?=$|[_.-])", re.IGNORECASE)
-_LATER = ("after", "new", "tuned")
-
-
-def _pairs(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table | None:
-    """Return a row for each two traces whose names differ in before and after, or the like, only."""
-    groups: dict[str, list[tuple[bool, Analysis, str]]] = {}
-    for analysis, stem in zip(analyses, stems, strict=True):
-        found = _TIMES.search(_name(analysis))
-        if found:
-            program = _TIMES.sub("", _name(analysis), count=1)
-            groups.setdefault(program, []).append((found[1].lower() in _LATER, analysis, stem))
-    rows = [
-        _pair(program, *sorted(group, key=lambda one: one[0]))
-        for program, group in groups.items()
-        if sorted(is_later for is_later, *_ in group) == [False, True]
-    ]
-    columns = (
-        Column("program"),
-        Column("before"),
-        Column("after"),
-        Column("wall, before", "ns"),
-        Column("wall, after", "ns"),
-        Column("GPU busy, before", "ratio", "not measured"),
-        Column("GPU busy, after", "ratio", "not measured"),
-        Column("steps per s, before", "number", "–"),
-        Column("steps per s, after", "number", "–"),
+    return (
+        f"computing {between([speaker.share('work') for speaker in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
     )
-    return Table("Before and after", columns, tuple(rows), len(rows), is_stacked=True) if rows else None
-
-
-def _pair(program: str, *both: tuple[bool, Analysis, str]) -> tuple[Cell, ...]:
-    found = [analysis for _, analysis, _ in both]
-    walls = [analysis.window.wall_ns if analysis.window else None for analysis in found]
-    links = [Link(word, stem) for word, (_, _, stem) in zip(("before", "after"), both, strict=True)]
-    return (program, *links, *walls, *map(_mean_busy, found), *map(_steps_per_s, found))
 
 
 def _without_folder(path: str, message: str) -> str:
@@ -191,22 +145,16 @@ def _without_folder(path: str, message: str) -> str:
     return f"{name}: {text.replace(path, name)}"
 
 
-def _mean_busy(analysis: Analysis) -> Cell:
-    """Return the mean busy ratio over the physical GPUs in use."""
-    ratios = analysis.gpus["busy_ratio"].drop_nulls().to_list()
-    if not ratios:
-        return None
-    mean = sum(ratios) / len(ratios)
-    lacking = any(ledger.gpu_complete is False for ledger in analysis.ledgers if ledger.gpu is not None)
-    return AtLeast(mean) if lacking else mean
-
-
 def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
-    bars = tuple(bar(_label(analysis, ledger), ledger) for analysis in analyses for ledger in analysis.ledgers[:MOST])
+    bars = tuple(
+        bar(_label(analysis, ledger), ledger, course)
+        for analysis in analyses
+        for ledger, course in zip(analysis.ledgers[:MOST], courses_of(analysis), strict=False)
+    )
     if not bars:
         return ()
-    absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
-    alt = "; ".join(one.in_words for one in bars)
+    absolute, relative = Bars(bars, max(each.total_ns for each in bars)), Bars(bars)
+    alt = "; ".join(each.in_words for each in bars)
     return (
         Figure("time", STEM, "Wall time, on one scale", alt, lambda: stacked(absolute), absolute),
         Figure("share", STEM, "Per cent of each one's wall time", alt, lambda: stacked(relative), relative),

@@ -33,7 +33,7 @@ def document(
     """
     return {
         "schema_version": SCHEMA_VERSION,
-        "generator": {"name": "wallsplit", "version": __version__, "core": native.CORE},
+        "generator": {"name": "wallsplit", "version": __version__, "core": native.name()},
         "traces": [_failure(o) if isinstance(o, Failure) else _trace(o) for o in outcomes],
         "comparison": comparison,
         **({"ranks": ranks} if ranks else {}),

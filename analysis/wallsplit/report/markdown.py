@@ -6,9 +6,10 @@ from urllib.parse import quote
 
 from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
+from wallsplit.report.cards import Card
 from wallsplit.report.cells import cell_text
 from wallsplit.report.document import Block, Cell, Column, Facts, Link, Paragraph, Remarks, Report, Section, Table
-from wallsplit.report.first_screen import Card, FirstScreen
+from wallsplit.report.first_screen import FirstScreen
 from wallsplit.text import PROSE, for_people
 from wallsplit.words.advice import Advice
 
@@ -23,6 +24,9 @@ _SPECIAL = re.compile(
     r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"  # within a word an underscore is but an underscore
     r"|:(?=[A-Za-z+/])|(?<=[Ww]{3})\."  # emoji and bare links
 )
+
+_WITHIN_NUMBER = re.compile(r"(?<=[0-9≥≤]) ")
+"""Spaces at which a narrow column would part a number from its unit or sign."""
 
 
 def markdown(report: Report, stem: str) -> str:
@@ -123,6 +127,8 @@ def _row(row: tuple[Cell, ...], columns: tuple[Column, ...], *, bold: bool) -> s
 
 def _cell(cell: Cell, column: Column) -> str:
     text = escape(cell_text(cell, column.kind, column.null))
+    if column.kind != "text":
+        text = _WITHIN_NUMBER.sub("\N{NO-BREAK SPACE}", text)
     return f"[{text}]({quote(cell.stem)}.md)" if isinstance(cell, Link) else text
 
 

@@ -14,7 +14,7 @@ from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import AtLeast, Cell, Column, Fact, Facts, Paragraph, Remarks, Report, Section, Table
 from wallsplit.report.terminal_screen import LOOKS, Means, means, one_line, screen
-from wallsplit.text import PROSE, shorten
+from wallsplit.text import PROSE, lines_of, shorten
 from wallsplit.units import apportion, ns
 
 _GLYPHS = {key: part.glyph for key, part in LOOKS.items()}
@@ -77,10 +77,12 @@ def _slug(title: str) -> str:
 def _named(report: Report, name: str) -> Section:
     wanted = _slug(name)
     known = [(_slug(section.title), section) for section in report.sections]
-    found = [s for slug, s in known if wanted in (slug, s.key)] or [s for slug, s in known if slug.startswith(wanted)]
-    if not found:
+    matching = [s for slug, s in known if wanted in (slug, s.key)] or [
+        s for slug, s in known if slug.startswith(wanted)
+    ]
+    if not matching:
         raise SectionError(f"section {name!r}: there is none; there are {', '.join((*names(report), ALL))}")
-    return found[0]
+    return matching[0]
 
 
 class _Renderer:
@@ -191,26 +193,37 @@ class _Renderer:
         """Return the table's brief columns; the first takes the room that is left."""
         kept = [i for i, column in enumerate(table.columns) if column.brief]
         columns = [table.columns[i] for i in kept]
-        rows = [[self.cell(row[i], table.columns[i]) for i in kept] for row in table.rows]
+        rows = [[self.cell(row[i], table.columns[i], PROSE if i == 0 else None) for i in kept] for row in table.rows]
         if table.group_rows:
             heads = table.group_rows
             rows = [row if i in heads or i < min(heads) else [f"  {row[0]}", *row[1:]] for i, row in enumerate(rows)]
         has_bar = any(column.bar for column in columns)
         first_width = self.first_width(columns, rows, _BAR_WIDTH + 2 if has_bar else 0)
         grid = self.grid(columns, first_width, has_bar=has_bar)
-        for i, row in enumerate(rows):
-            first = self.shortened(row[0], first_width)
+        firsts = self.told_apart([row[0] for row in rows], first_width)
+        for i, (first, row) in enumerate(zip(firsts, rows, strict=True)):
             bar = [self.mini(table, i, kept[-1])] if has_bar else []
             grid.add_row(Text(first), *map(Text, row[1:]), *bar, style="bold" if i in table.group_rows else "")
         return [self.text(table.full_caption, "bold underline"), grid, ""]
+
+    def told_apart(self, texts: list[str], width: int) -> list[str]:
+        """Return the texts shortened to a width; those that would then read alike, whole, on several lines."""
+        short = [self.shortened(text, width) for text in texts]
+        meant: dict[str, set[str]] = {}
+        for text, shown in zip(texts, short, strict=True):
+            meant.setdefault(shown, set()).add(text)
+        return [
+            shown if len(meant[shown]) == 1 else "\n".join(lines_of(text, width))
+            for text, shown in zip(texts, short, strict=True)
+        ]
 
     def shortened(self, text: str, width: int) -> str:
         if not self.ascii_only or len(text) <= width:
             return shorten(text, width)
         return shorten(text, width - 2).replace("…", "...")
 
-    def cell(self, cell: Cell, column: Column) -> str:
-        return self.plain(cell_text(cell, column.kind, column.null, self.width))
+    def cell(self, cell: Cell, column: Column, limit: int | None = None) -> str:
+        return self.plain(cell_text(cell, column.kind, column.null, limit or self.width))
 
     def first_width(self, columns: list[Column], rows: list[list[str]], reserved: int) -> int:
         """Return the width of the first column: what it needs, or what the others leave."""
@@ -236,7 +249,7 @@ class _Renderer:
         return grid
 
     def mini(self, table: Table, row: int, column: int) -> Text:
-        numbers = [sort_key(one[column]) or 0 for one in table.rows]
+        numbers = [sort_key(cells[column]) or 0 for cells in table.rows]
         number = numbers[row]
         if table.columns[column].kind == "change_ns":
             largest = max((abs(x) for i, x in enumerate(numbers) if i not in table.group_rows), default=0)

@@ -10,9 +10,10 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from wallsplit.accounts import PARTS
-from wallsplit.figures.strip import BLOCKED, OTHER, PHASE_KEYS, Strip, ticks
+from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, ticks
+from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
-from wallsplit.report.first_screen import Card, FirstScreen
+from wallsplit.report.first_screen import FirstScreen
 from wallsplit.text import PROSE, for_people, whole_words
 from wallsplit.words.advice import Advice
 
@@ -38,8 +39,9 @@ _SPECIAL = {
     "▲": "^",
 }
 ASCII = str.maketrans(_SPECIAL)
-_OF_PHASES = dict(zip((*PHASE_KEYS, OTHER, BLOCKED), (PARTS[i] for i in (0, 2, 5, 1, 4, 3, 3)), strict=True))
-LOOKS = {part.key: part for part in PARTS} | _OF_PHASES
+_OF_PHASES = dict(zip(PHASE_KEYS, (PARTS[i] for i in (0, 2, 5, 1, 4)), strict=True))
+_ASLEEP = {BLOCKED: replace(PARTS[3], glyph="▁", ascii_glyph="_")}
+LOOKS = {part.key: part for part in PARTS} | _OF_PHASES | _ASLEEP
 """The part whose glyphs and colour each key has."""
 
 

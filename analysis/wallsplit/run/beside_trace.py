@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wallsplit.errors import ManifestError
 from wallsplit.note import Note
-from wallsplit.run import manifest
+from wallsplit.run import load, manifest
 from wallsplit.run.manifest import RunManifest
 from wallsplit.run.nvml import NvmlSample, from_csv
 from wallsplit.run.perturbation import Perturbation, perturbation
@@ -55,7 +55,7 @@ def recorded_run(trace: Path) -> RecordedRun:
         return RecordedRun(notes=(Note("manifest_ignored", "warning", text),))
     samples, sample_notes = _samples(found, path)
     slowdown = perturbation(found.baseline) if found.baseline else None
-    notes = (*_unproven(name, proven=belongs), *sample_notes, *_perturbed(found, slowdown))
+    notes = (*_unproven(name, proven=belongs), *sample_notes, *_perturbed(found, slowdown), *_busy(found))
     return RecordedRun(found, samples, slowdown, notes)
 
 
@@ -96,6 +96,13 @@ def _perturbed(found: RunManifest, result: Perturbation | None) -> Iterator[Note
     yield Note(
         "perturbation", "warning" if result.verdict == "perturbed" else "info", in_words(result, found.baseline.figure)
     )
+
+
+def _busy(found: RunManifest) -> Iterator[Note]:
+    cores = load.shared_cores(found)
+    if cores is not None:
+        text = load.in_words(cores)
+        yield Note("busy_machine", "warning", f"{text[0].upper()}{text[1:]}.")
 
 
 def in_words(result: Perturbation, figure: str) -> str:

@@ -95,6 +95,16 @@ class Gpu:
 
 
 @dataclass(frozen=True)
+class Load:
+    """How much of the machine the run had, and who else wanted it."""
+
+    cpu_time_ns: int | None = None  # user and system time of the run's processes, of its children once they ended
+    load_average: tuple[float, ...] = ()  # runnable tasks over 1, 5 and 15 min, when the run began
+    steal_ratio: float | None = None  # of the time of all CPUs, what a hypervisor gave to other machines
+    governor: str | None = None  # what sets the first CPU's clock: performance, powersave, schedutil …
+
+
+@dataclass(frozen=True)
 class Epoch:
     """One epoch by the program's own clock; losses are means per sample, accuracies ratios 0-1."""
 
@@ -154,10 +164,15 @@ class RunManifest:
     arithmetic: Arithmetic | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     threads: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, Scalar] = field(default_factory=dict)  # compiler, backend, precision, determinism
     cpu: Cpu | None = None
     gpu: Gpu | None = None
     git_commit: str | None = None
     wall_ns: int | None = None  # the workload's run(), imports and data included
+    preparation_ns: Mapping[str, int] = field(default_factory=dict)  # before the first epoch: start, imports, data …
+    load: Load | None = None
+    peak_memory_bytes: Mapping[str, int] = field(default_factory=dict)  # by who counted it
+    energy_mj: Mapping[str, int] = field(default_factory=dict)  # of the whole run, by meter
     epochs: tuple[Epoch, ...] = ()
     step_wall_ns: tuple[int, ...] | None = None
     marks: Mapping[str, int] = field(default_factory=dict)  # NVTX ranges pushed, by name
@@ -260,10 +275,16 @@ def _check(manifest: RunManifest) -> None:
     durations = [("wall_ns", manifest.wall_ns)]
     durations += [(f"epochs[{i}].wall_ns", epoch.wall_ns) for i, epoch in enumerate(manifest.epochs)]
     durations += [(f"step_wall_ns[{i}]", ns) for i, ns in enumerate(manifest.step_wall_ns or ())]
+    durations += [(f"preparation_ns.{name}", ns) for name, ns in manifest.preparation_ns.items()]
     for place, duration in durations:
         if duration is not None and duration < 0:
             raise DecodeError(f"{place} is {duration}, not a duration")
-    for place, part in (("arithmetic", manifest.arithmetic), ("cpu", manifest.cpu), ("gpu", manifest.gpu)):
+    for place, part in (
+        ("arithmetic", manifest.arithmetic),
+        ("cpu", manifest.cpu),
+        ("gpu", manifest.gpu),
+        ("load", manifest.load),
+    ):
         for name, amount in vars(part).items() if part else ():
             if isinstance(amount, int) and amount < 0:
                 raise DecodeError(f"{place}.{name} is {amount}, less than nothing")

@@ -9,16 +9,23 @@ import numpy.typing as npt
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.intervals import Times, outer_first
 from wallsplit.ledger.activity import Activity
-from wallsplit.ledger.host_parts import NAMES, codes
+from wallsplit.ledger.host_parts import NAMES, RUN, codes
+from wallsplit.ledger.labels import NONE, Labels
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.pieces import Pieces
 from wallsplit.ledger.timeline import booked, summed
 from wallsplit.model import Model
 from wallsplit.model.annotations import Annotations
 from wallsplit.ranks import ranked
+from wallsplit.why.samples.classes import NAMES as CLASSES
 from wallsplit.why.steps import Steps
 from wallsplit.why.steps.ranges import on_threads, own_ranges
 
+SAMPLED = "sampled."
+"""Begins the labels of what samples tell."""
+_RUN = NAMES.index(RUN)
+_SAY_LITTLE = (_RUN, NAMES.index("host.step"))
+"""Parts that are one block from the first step to the last: samples tell more."""
 STRETCHES = 300
 """As many as an eye can tell apart on a page."""
 LANES = 3
@@ -48,7 +55,7 @@ class Course:
     bounds: Times
     """Ascending; stretch i is [bounds[i], bounds[i + 1])."""
     labels: tuple[str, ...]
-    """Accounts; without any CUDA row, parts of `host`."""
+    """Accounts; without any CUDA row, parts of `host`, or where they say little what was sampled: `sampled.python`."""
     ns: npt.NDArray[np.int64]
     """A row per stretch, a column per label; a row sums to its stretch."""
     lanes: tuple[tuple[Beside, ...], ...]
@@ -56,16 +63,34 @@ class Course:
     lanes_are_steps: bool
 
 
-def course(model: Model, activity: Activity, cut: Pieces, window: Window, found: Steps) -> Course:
-    """Return the course of an activity in a window; `cut` are the window's pieces, `found` its steps."""
+def course(
+    model: Model, activity: Activity, cut: Pieces, window: Window, found: Steps, executed: Labels | None = None
+) -> Course:
+    """Return the course of an activity in a window; `cut` are the window's pieces, `found` its steps.
+
+    `executed` tells of which class the code was, by samples of the CPU, where that is known.
+    """
     bounds = np.unique(np.linspace(window.start_ns, window.end_ns, STRETCHES + 1).round().astype(np.int64))
     bounds[0], bounds[-1] = window.start_ns, window.end_ns
-    labels = ACCOUNTS if activity.rows is not None else NAMES
-    held = cut.account if activity.rows is not None else codes(cut)
-    outside = ACCOUNTS.index(HOST) if activity.rows is not None else NAMES.index("host.run")
-    ns = booked(cut.times, held, len(labels) + 1, bounds, outside=outside)[:, : len(labels)]
+    times, labels, held, outside = cut.times, ACCOUNTS, cut.account, ACCOUNTS.index(HOST)
+    if activity.rows is None:
+        labels, held, outside = NAMES, codes(cut), _RUN
+    if activity.rows is None and executed:
+        labels = (*NAMES, *(f"{SAMPLED}{name}" for name in CLASSES))
+        times, held = _split(times, held, executed)
+    ns = booked(times, held, len(labels) + 1, bounds, outside=outside)[:, : len(labels)]
     lanes = tuple(_lanes(model, activity, window))
     return Course(bounds, labels, ns, lanes or tuple(_steps(found, window)), lanes_are_steps=not lanes)
+
+
+def _split(times: Times, parts: npt.NDArray[np.uint8], executed: Labels) -> tuple[Times, npt.NDArray[np.uint8]]:
+    """Return the pieces of a window cut by what was executed in them, which stands for parts that say little."""
+    inside = executed.times[(executed.times > times[0]) & (executed.times < times[-1])]
+    every = np.unique(np.concatenate([times, inside]))
+    part = parts[np.searchsorted(times, every[:-1], side="right") - 1]
+    sampled = executed.at(every[:-1])
+    known = np.isin(part, _SAY_LITTLE) & (sampled != NONE)
+    return every, np.where(known, len(NAMES) + sampled, part).astype(np.uint8)
 
 
 def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[Beside, ...]]:

@@ -18,12 +18,15 @@ from analyses import (
     two_gpus,
     usual,
 )
+from variants import analysed, sampled
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.launches import launches
+from wallsplit.figures.ledger import ledger as ledger_figure
+from wallsplit.figures.strip import strips
 from wallsplit.report.build import report
 
 
@@ -81,3 +84,16 @@ def test_every_kind_of_segment_can_be_drawn() -> None:
     svg = Figure("x", "x", "x", "x", lambda: stacked(bars), bars).svg
     assert all(f">{key}</text>" in svg for key in COLOURS)
     assert ">$all$</text>" in svg
+
+
+def test_without_cuda_strip_and_bar_show_what_the_cpu_was_sampled_in_and_say_so() -> None:
+    found = analysed(sampled)
+    (strip,) = strips(found)
+    assert strip.totals[0][0].title == "python, sampled"
+    assert [round(share, 2) for _, share in strip.totals] == [0.5, 0.3, 0.2]
+    figure = ledger_figure(found)
+    assert figure
+    assert figure.bars
+    (bar,) = figure.bars.bars
+    shown = {segment.title: segment.value_ns for segment in bar.segments if segment.value_ns}
+    assert shown == {"python, sampled": 60_000_000, "arithmetic, sampled": 36_000_000 - 1, "step": 24_000_001}

@@ -14,7 +14,7 @@ from analyses import (
     two_gpus,
     usual,
 )
-from variants import analysed, blocked, cpu, no_gpu_rows, several_gpus, steady
+from variants import analysed, blocked, cpu, graphs, no_gpu_rows, several_gpus, steady
 from wallsplit.accounts import ACCOUNTS, MEANINGS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures import FIGURES
@@ -99,7 +99,7 @@ def test_reports_never_share_a_name(paths: list[str], expected: tuple[str, ...])
 def test_an_index_has_a_row_per_trace_and_lists_the_failed() -> None:
     found = index([usual(), two_gpus()], ["one", "two"], [("/some/folder/x.sqlite", "is empty")])
     assert found.headline == "Three traces: one failed."
-    (table,) = found.sections[0].blocks
+    *_, table = found.sections[0].blocks
     assert isinstance(table, Table)
     assert len(table.rows) == 2
 
@@ -107,7 +107,7 @@ def test_an_index_has_a_row_per_trace_and_lists_the_failed() -> None:
 def test_an_index_begins_with_the_worst() -> None:
     makes = (steady, cpu, no_gpu_rows, blocked)
     found = index([analysed(make) for make in makes], [make.__name__ for make in makes])
-    (table,) = found.sections[0].blocks
+    *_, table = found.sections[0].blocks
     assert isinstance(table, Table)
     order = [row[0].text for row in table.rows if isinstance(row[0], Link)]
     assert order == ["no_gpu_rows", "blocked", "steady", "cpu"]
@@ -123,6 +123,19 @@ def test_two_traces_that_differ_in_before_and_after_share_a_row() -> None:
     assert row[:3] == ("train", Link("before", "train_before"), Link("after", "train_after"))
     assert row[-2:] == pytest.approx((50.0, 50.0), rel=1e-3)
     assert len(table.rows) == 2
+
+
+def test_two_traces_of_one_program_share_a_row_whatever_they_are_called() -> None:
+    runs = [replace(analysed(steady), path=f"{name}.sqlite") for name in ("monday", "tuesday")]
+    pairs, _ = index([*runs, analysed(graphs)], ["monday", "tuesday", "graphs"]).sections[0].blocks
+    assert isinstance(pairs, Table)
+    (row,) = pairs.rows
+    assert row[:3] == ("the same kernels", Link("monday", "monday"), Link("tuesday", "tuesday"))
+
+
+def test_three_traces_of_one_program_are_no_pair() -> None:
+    runs = [replace(analysed(steady), path=f"{name}.sqlite") for name in "abc"]
+    assert len(index(runs, list("abc")).sections[0].blocks) == 1
 
 
 def test_of_several_gpus_an_index_tells_the_least_busy_and_what_communication_is_exposed() -> None:

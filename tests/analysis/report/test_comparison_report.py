@@ -157,7 +157,21 @@ def test_a_comment_begins_with_its_mark_and_has_no_image() -> None:
     comment = pull_request(usual_pair())
     assert comment.startswith(f"{MARK}\n")
     assert "![" not in comment
-    assert "| **wall** | **8.45 ms** | **9.23 ms** | **+783 µs** |" in comment
+    assert "| **wall** | **8.45 ms** | **9.23 ms** | **+783 µs** |" in comment.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_no_two_kernels_that_changed_bear_one_name() -> None:
+    functors = ("MulFunctor", "AddFunctor", "DivFunctor")
+    inside = "at::native::BinaryFunctor<float, float, float, at::native::binary_internal::{}<float>>"
+    names = [
+        f"void at::native::vectorized_elementwise_kernel<(int)4, {inside.format(functor)}>(int, T2, T3)"
+        for functor in functors
+    ]
+    before, after = (repeat({"host": 9}, {"kernels": {name: total(n, 100 * n) for name in names}}) for n in (1, 2))
+    page = pull_request(comparison(before=before, after=after))
+    shown = re.findall(r"^\| (\S.*?) \| (?:slower|faster|same|new|gone) ", page, re.MULTILINE)
+    assert len(set(shown)) == len(names)
+    assert all(f"elementwise · {functor}" in page for functor in functors)
 
 
 @pytest.mark.parametrize("sides", [2, 30])

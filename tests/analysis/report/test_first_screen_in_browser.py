@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from axe import violations
 from chromium import chromium
@@ -40,7 +40,7 @@ def opened(
         viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
         java_script_enabled=script,
-        permissions=["clipboard-write"],
+        permissions=["clipboard-read", "clipboard-write"],
     )
     page = context.new_page()
     page.goto(path.as_uri())
@@ -74,6 +74,24 @@ def test_without_a_script_everything_is_there(browser: Browser, pages: Path, nam
     assert page.locator("h1").is_visible()
     assert page.locator("svg.strip title").count() > 0
     assert page.locator("svg.strip >> nth=0").bounding_box()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("script", [True, False])
+def test_how_to_open_it_in_perfetto_is_told_on_demand(browser: Browser, pages: Path, width: int, script: bool) -> None:
+    page = opened(browser, pages / "steady.html", width=width, script=script)
+    command = page.locator(".perfetto code")
+    assert not command.is_visible()
+    page.locator(".perfetto summary").click()
+    box = command.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    if script:
+        page.locator(".perfetto button").click()
+        expect(page.locator(".perfetto button")).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == command.inner_text()
+        assert violations(page) == []
 
 
 def test_dragging_across_the_strip_gives_the_window(browser: Browser, pages: Path) -> None:

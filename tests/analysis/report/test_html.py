@@ -16,6 +16,8 @@ from wallsplit.report.build import report
 from wallsplit.report.html import MARK, html
 from wallsplit.text import for_people
 
+PERFETTO = "https://ui.perfetto.dev"
+
 
 class Page(HTMLParser):
     """Collects elements and text; remembers what was opened and not closed."""
@@ -75,9 +77,32 @@ def test_images_say_in_words_what_they_show(make: Callable[[], Analysis]) -> Non
 def test_links_within_the_page_lead_somewhere(make: Callable[[], Analysis]) -> None:
     found = page(make())
     ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
-    targets = [a["href"] for tag, a in found.elements if tag == "a"]
+    targets = [a["href"] for tag, a in found.elements if tag == "a" and a["href"] != PERFETTO]
     assert len(ids) == len(set(ids))
     assert all(target and target[0] == "#" and target[1:] in ids for target in targets)
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("/some/folder/run.sqlite", "wallsplit export run.sqlite -o run.pftrace"),
+        ("/some/folder/my run.nsys-rep", "wallsplit export 'my run.nsys-rep' -o my_run.pftrace"),
+        ("/some/folder/a_pqtdir", "wallsplit export a_pqtdir -o a_pqtdir.pftrace"),
+        ("/some/folder/$(rm x);`y`.sqlite", "wallsplit export '$(rm x);`y`.sqlite' -o '$(rm_x);`y`.pftrace'"),
+        ("/some/folder/--force.sqlite", "wallsplit export ./--force.sqlite -o force.pftrace"),
+    ],
+)
+def test_the_command_that_makes_a_timeline_is_to_be_copied_and_perfetto_is_a_plain_link(
+    path: str, command: str
+) -> None:
+    shown = page(replace(usual(), path=path))
+    assert command in shown.text
+    assert [a for tag, a in shown.elements if a.get("href") == PERFETTO] == [{"href": PERFETTO, "rel": "noreferrer"}]
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2J.sqlite", "a\nrm -rf x.sqlite", "\u202ea.sqlite"])
+def test_a_name_that_cannot_be_typed_has_no_command(name: str) -> None:
+    assert "wallsplit export" not in html(report(replace(usual(), path=name)))
 
 
 @pytest.mark.parametrize("make", ALL)

@@ -25,6 +25,7 @@ from variants import analysed, steady
 from wallsplit.analysis import Analysis
 from wallsplit.errors import SectionError
 from wallsplit.report.build import report
+from wallsplit.report.document import Column, Report, Section, Table
 from wallsplit.report.terminal import overview, terminal
 from wallsplit.report.terminal_screen import LINES, WIDEST
 
@@ -86,6 +87,19 @@ def test_the_strip_shows_what_takes_most_of_each_column_and_marks_the_steady_par
     strip = next(line for line in lines if line.startswith("▞"))
     assert re.fullmatch("▞{19}·{5}█{56}", strip)
     assert lines[lines.index(strip) + 1].index("▲ steady") == 80 * 100 // 340
+
+
+def test_names_that_would_read_alike_are_printed_whole_on_several_lines() -> None:
+    names = [f"elementwise_kernel · from_{place} · copy_of_many_values<float>" for place in ("here", "there")]
+    rows = tuple((name, 5) for name in [*names, "gemm"])
+    table = Table("Kernels", (Column("kernel"), Column("total", "ns")), rows, len(rows))
+    console = Console(file=io.StringIO(), width=40)
+    console.print(terminal(Report("t", "", None, (Section("k", "K", (table,)),)), console, ["k"]))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40
+    shown = "".join("".join(lines).split())
+    assert all("".join(name.split()) in shown for name in names)
 
 
 def test_many_traces_are_a_line_each() -> None:

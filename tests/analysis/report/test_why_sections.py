@@ -74,6 +74,15 @@ def test_how_steps_were_found_is_said() -> None:
     assert "first operation on the GPU" in said(by_period, "steps")
 
 
+def test_steps_that_stalled_are_counted_with_what_they_cost() -> None:
+    (why,) = explained_run().explained.ledgers  # type: ignore[union-attr]
+    assert why.steps.kinds is not None
+    kind = replace(why.steps.kinds[0], total_ns=10_000_000, steady_count=40, stalled_count=2, stalled_ns=1_500_000.0)
+    told = said(changed(steps=replace(why.steps, kinds=(kind,))), "steps")
+    assert "2 of 40 steady steps took over 5 times the median, 1.50 ms more together, 15.0 % of all" in told
+    assert "Stalled" not in said(explained_run(), "steps")
+
+
 def test_only_steps_slower_than_usual_are_called_slow() -> None:
     (why,) = explained_run().explained.ledgers  # type: ignore[union-attr]
     assert any("Slowest" in table.caption for table in tables(explained_run(), "steps"))

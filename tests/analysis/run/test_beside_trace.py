@@ -9,7 +9,7 @@ from builders import TraceBuilder
 from recorded_runs import TRAINING, put_beside
 from wallsplit.pipeline import analyze
 from wallsplit.run.beside_trace import in_words, recorded_run
-from wallsplit.run.manifest import Baseline, Capture, NvmlFile, beside, to_json
+from wallsplit.run.manifest import Baseline, Capture, Load, NvmlFile, beside, to_json
 from wallsplit.run.nvml import NvmlSample, to_csv
 from wallsplit.run.perturbation import perturbation
 
@@ -93,6 +93,12 @@ def test_samples_that_are_none_are_ignored_with_a_note(trace: Path, text: str) -
     assert said(trace).startswith("warning: run.nvml.csv is ignored: ")
 
 
+def test_a_file_of_samples_too_large_is_ignored_unread(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_samples(trace, to_csv([NvmlSample(99 * SECOND, 0, 1, None, None, 50_000)]))
+    monkeypatch.setattr("wallsplit.run.beside_trace.NVML_LIMIT_BYTES", 10)
+    assert said(trace) == "warning: run.nvml.csv is ignored: it has more than 10 bytes."
+
+
 def test_missing_samples_are_mentioned(trace: Path) -> None:
     put_beside(trace, replace(TRAINING, nvml=NvmlFile("gone.csv")))
     assert said(trace) == "info: gone.csv, the NVML samples of this run, is not beside the trace."
@@ -125,3 +131,12 @@ def test_a_perturbed_run_is_a_warning(trace: Path) -> None:
     found = analyze(trace)
     assert found.perturbation is not None
     assert found.perturbation.verdict == "perturbed"
+
+
+def test_a_run_on_the_cpu_that_shared_the_machine_is_noted(trace: Path) -> None:
+    def with_cpu_time(cpu_time_ns: int) -> str:
+        put_beside(trace, replace(TRAINING, device="cpu", wall_ns=1_000, load=Load(cpu_time_ns)))
+        return said(trace)
+
+    assert "warning: The machine was busy: this run had 28 % of a core" in with_cpu_time(280)
+    assert with_cpu_time(1_900) == ""

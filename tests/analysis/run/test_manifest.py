@@ -20,6 +20,7 @@ from wallsplit.run.manifest import (
     Epoch,
     Generator,
     Gpu,
+    Load,
     ModelShape,
     NvmlFile,
     RunManifest,
@@ -44,10 +45,15 @@ FULL = RunManifest(
     arithmetic=Arithmetic("2·B·in·out", 13_000_000, 6_500_000, 21_937_500_000, 100_480, 150_720_000),
     versions={"python": "3.11.2", "numpy": "2.4.6"},
     threads={"OPENBLAS": 2},
+    settings={"keras_backend": "tensorflow", "jit_compile": False, "torch_matmul_precision": None},
     cpu=Cpu("A CPU", 1, 2, "avx2", True, 2_000_000_000, 64_000_000_000, "1 core × 32 FLOP/cycle × 2 GHz"),
     gpu=Gpu("Quadro RTX 5000", 48, 64, 1_815_000_000, 16 * 2**30),
     git_commit="0" * 40,
     wall_ns=3_000_000_000,
+    load=Load(2_000_000_000, (0.5, 0.25, 0.0), 0.01, "performance"),
+    preparation_ns={"start": 400_000_000, "imports": 700_000_000},
+    peak_memory_bytes={"process": 2**30},
+    energy_mj={"cpu_package": 45_000},
     epochs=(Epoch(900_000_000, 800_000_000, 0.5, 0.8, 0.45, 0.84), Epoch(850_000_000)),
     step_wall_ns=(500_000, 510_000),
     marks={"epoch": 2, "step": 3_000},
@@ -193,7 +199,21 @@ def test_without_a_digest_nothing_is_claimed(tmp_path: Path) -> None:
 
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "run-manifest.schema.json").read_text())
-RECORDS = (RunManifest, Generator, Data, ModelShape, Steps, Arithmetic, Cpu, Gpu, Epoch, Capture, Baseline, NvmlFile)
+RECORDS = (
+    RunManifest,
+    Generator,
+    Data,
+    ModelShape,
+    Steps,
+    Arithmetic,
+    Cpu,
+    Gpu,
+    Load,
+    Epoch,
+    Capture,
+    Baseline,
+    NvmlFile,
+)
 
 
 @pytest.mark.parametrize("record", RECORDS)

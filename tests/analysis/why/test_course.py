@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from builders import TraceBuilder
+from sampled import PYTHON, SGEMM
 from shared_traces import CASES, TRACES, needs_shared_traces
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.analysis import Analysis
@@ -96,3 +97,42 @@ def test_without_cuda_the_stretches_are_parts_of_host(build: TraceBuilder) -> No
     found = course_of(analyze(build.write()))
     totals = {label: ns for label, ns in zip(found.labels, found.ns.sum(axis=0).tolist(), strict=True) if ns}
     assert totals == {"host.forward": 600, "host.backward": 400}
+
+
+def sampled(build: TraceBuilder, count: int) -> TraceBuilder:
+    """Add a run on one CPU whose samples, one a µs, say Python in its first half and arithmetic in its second."""
+    end = 1_000 * count
+    for i in range(1, count + 1):
+        build.sample(1_000 * i - 1, PYTHON if 2 * i <= count else SGEMM)
+    build.on_cpu(0, end).sampled_every(1_000, "Software")
+    return build.range("step", 0, end // 4).range("step", end // 4, end).osrt("poll", 0, 10).duration(end)
+
+
+def test_without_cuda_what_the_cpu_was_sampled_in_stands_for_what_has_no_name(build: TraceBuilder) -> None:
+    found = course_of(analyze(sampled(build, 1_000).write()))
+    totals = dict(zip(found.labels, found.ns.sum(axis=0).tolist(), strict=True))
+    assert (found.ns.sum(axis=1) == np.diff(found.bounds)).all()
+    assert {name: ns for name, ns in totals.items() if ns} == {
+        "host.step": 1,  # behind the last sample
+        "sampled.python": 500_000 - 1,
+        "sampled.arithmetic": 500_000,
+    }
+    first = found.ns[: len(found.ns) // 2 - 1, found.labels.index("sampled.arithmetic")]
+    assert not first.any()
+
+
+def test_time_off_the_cpu_is_nothing_that_was_executed(build: TraceBuilder) -> None:
+    sampled(build, 1_000).range("epoch", 0, 2_000_000)
+    found = course_of(analyze(build.write()))
+    assert found.ns[:, found.labels.index("sampled.python")].sum() < 500_000
+    assert found.ns[len(found.ns) * 2 // 3 :, len(ACCOUNTS) :].sum() == 0
+
+
+def test_few_samples_tell_nothing_in_pictures(build: TraceBuilder) -> None:
+    assert "sampled.python" not in course_of(analyze(sampled(build, 50).write())).labels
+
+
+def test_ranges_that_name_a_phase_go_before_samples(build: TraceBuilder) -> None:
+    sampled(build, 1_000).range("forward", 10, 200_000)
+    found = course_of(analyze(build.write()))
+    assert found.ns[:, found.labels.index("host.forward")].sum() == 199_990

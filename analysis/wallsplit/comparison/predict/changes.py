@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+
+from wallsplit.comparison.predict.program import Program
 from wallsplit.comparison.predict.replay import Change
+from wallsplit.comparison.units import matching
+from wallsplit.intervals import union
+from wallsplit.model import Model
+from wallsplit.why.steps.ranges import on_threads, own_ranges, texts_in_use
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,30 @@ QUESTIONS = (
         samples=2,
     ),
 )
+
+WITHOUT = "without:"
+"""Followed by a pattern of names of NVTX ranges, with `*`, `?` and `[…]`."""
+
+
+def without(model: Model, program: Program, pattern: str) -> Question | None:
+    """Return what the process would take if its host did nothing in ranges of these names; None where it has none.
+
+    Ranges of threads that make calls count: of what others do, the replay knows only who waits.
+    """
+    ranges = on_threads(own_ranges(model, program.pid), np.unique([call.thread for call in program.calls]))
+    rows = texts_in_use(ranges)
+    texts = model.names.text(pl.Series(rows)).fill_null("")
+    named = rows[np.array(matching(texts, pattern), np.bool_)]
+    there = ranges.of_kinds(np.isin(ranges.kinds["text"].to_numpy(), named))
+    if not len(there):
+        return None
+    return Question(
+        WITHOUT + pattern,
+        Change(without=union(there.start, there.end)),
+        "the host does nothing in these ranges between its calls",
+        "best case; who does it then, and at what cost, is not asked",
+    )
+
 
 NEVER = (
     "fused or other kernels, other algorithms",

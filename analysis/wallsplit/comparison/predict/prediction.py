@@ -7,10 +7,11 @@ from itertools import groupby
 
 import numpy as np
 
-from wallsplit.comparison.predict.changes import QUESTIONS, Question
+from wallsplit.comparison.predict.changes import QUESTIONS, Question, without
 from wallsplit.comparison.predict.dependencies import LONG_NS, Delays, blocked, fit
 from wallsplit.comparison.predict.program import Program, program
 from wallsplit.comparison.predict.replay import replay
+from wallsplit.errors import ComparisonError
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.booking import COMPLETE
 from wallsplit.model import Model
@@ -58,19 +59,30 @@ def predictions(
     model: Model,
     activities: Sequence[Activity],
     questions: Sequence[Question] = QUESTIONS,
+    patterns: Sequence[str] = (),
     advance: Callable[[str], None] = lambda _pid: None,
 ) -> tuple[Prediction, ...]:
     """Return the predictions of each process with calls and GPU work, by process.
 
-    Between the replay with median delays and that in which each operation keeps its own lies every figure.
+    Between the replay with median delays and that in which each operation keeps its own lies every figure. `patterns`:
+    of the names of NVTX ranges without which the process is also replayed.
+
+    Raises:
+        ComparisonError: no process has a range that matches one of the patterns.
     """
     result = []
+    missing = dict.fromkeys(patterns)
     for pid, own in groupby(activities, key=lambda activity: activity.pid):
         mine = tuple(own)
         found = program(model, mine)
         if found is not None:
             advance(f"process {pid}")
-            result.append(_prediction(found, mine, fit(found), questions))
+            more = {pattern: without(model, found, pattern) for pattern in patterns}
+            left_out = {pattern: question for pattern, question in more.items() if question is not None}
+            missing = {pattern: None for pattern in missing if pattern not in left_out}
+            result.append(_prediction(found, mine, fit(found), (*questions, *left_out.values())))
+    for pattern in missing:
+        raise ComparisonError(f"without:{pattern}: no thread that makes CUDA calls has an NVTX range of that name")
     return tuple(result)
 
 

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from wallsplit.comparison.predict.dependencies import NODE_GAP_NS, Delays
 from wallsplit.comparison.predict.program import COPY, LAUNCH, SET, Call, Operation, Program
+from wallsplit.intervals import EMPTY, Intervals, elapsed
 
 _TRAIN_NS = 200_000
 """A shorter gap before a launch is the framework's own work of launching."""
@@ -27,6 +30,8 @@ class Change:
     """Whether launches, sets and asynchronous copies cost what they would in a CUDA graph."""
     hidden: frozenset[str] = field(default_factory=frozenset)
     """Kinds of operations that others no longer wait for: `copy`, `comm`."""
+    without: Intervals = EMPTY
+    """When the host's gaps between calls take no time, on the recording's clock."""
 
 
 UNCHANGED = Change()
@@ -62,6 +67,11 @@ class _Run:
         self._simulated_end = float(self.origin)
         self._latest: dict[int, int] = {}
         self._shift = 0.0
+        bounds = np.array([call.start for call in self.calls] + [call.end for call in self.calls], np.int64)
+        self._left_out: dict[int, int] = dict(
+            zip(bounds.tolist(), elapsed(change.without, bounds).tolist(), strict=True)
+        )
+        """ns of `without` before each call's start and end."""
 
     def call(self, number: int) -> None:
         """Simulate one call, and what it begins and waits for."""
@@ -90,12 +100,14 @@ class _Run:
             return self.origin + (call.start - self.origin) * host
         if call.start >= self._recorded_end:
             self._anchor = number
-            return self._simulated_end + self._gap(call, call.start - self._recorded_end) * host
+            return self._simulated_end + self._gap(call, self._recorded_end) * host
         if same is not None and self.calls[same].end >= self.calls[self._anchor].start:
             return self.call_end[same] + max(0, call.start - self.calls[same].end) * host
         return self.call_start[self._anchor] + (call.start - self.calls[self._anchor].start) * host
 
-    def _gap(self, call: Call, recorded: int) -> float:
+    def _gap(self, call: Call, since: int) -> float:
+        """Return what is left of the gap from `since`, when a call ended, to this call."""
+        recorded = call.start - since - (self._left_out[call.start] - self._left_out[since])
         within_train = recorded <= _TRAIN_NS and call.kind in (LAUNCH, SET, COPY)
         return min(recorded, _GRAPH_GAP_NS) if self.change.as_graphs and within_train else recorded
 

@@ -6,6 +6,7 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.report.document import Block, Fact, Facts, Paragraph, Section
 from wallsplit.report.sections.arithmetic import nvidia_smi
+from wallsplit.run import load
 from wallsplit.run.manifest import RunManifest
 
 
@@ -50,6 +51,7 @@ def _clock(run: RunManifest) -> list[Fact]:
     )
     return [
         Fact("Wall time by the program's own clock", run.wall_ns, "ns"),
+        Fact("CPU time ÷ wall time", load.cores_had(run), "number"),
         Fact(
             "Epochs by the program's own clock",
             f"{units.count(len(walls))}, mean {units.ns(sum(walls) / len(walls))}{spread}" if walls else None,
@@ -64,6 +66,7 @@ def _machine(run: RunManifest) -> list[Fact]:
     return [
         Fact("Versions", _listed(run.versions)),
         Fact("Threads", _listed(run.threads)),
+        Fact("Settings", _listed(run.settings)),
         Fact("CPU", f"{cpu.model}{cores}" if cpu and cpu.model else None),
         Fact("GPU", gpu.name if gpu else None),
         Fact("Profiled with", " ".join((capture.tool, capture.version or "", *capture.arguments)) if capture else None),

@@ -1,10 +1,13 @@
 """Steps: how long they take, how they were found, and which stand out."""
 
+from collections.abc import Iterator
+
 from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.report.document import Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.explained import Subject, facts, left_out, shown, subjects
 from wallsplit.why.steps import StepKind, Steps
+from wallsplit.why.steps.figures import STALLED
 
 FOUND = {
     "nvtx": "They are marked: NVTX ranges with names like a step's.",
@@ -50,15 +53,29 @@ def _of(subject: Subject, *, several: bool) -> list[Block]:
         Paragraph(f"{whose}{_in_words(steps, subject.ledger.wall_ns)}"),
         _kinds(subject, steps.kinds),
     ]
+    blocks += [Paragraph(text) for text in _stalled(steps.kinds)]
     return [*blocks, *([_slowest(subject, steps)] if _stand_out(steps) else [])]
 
 
 def _in_words(steps: Steps, wall_ns: int) -> str:
     total = steps.steps_total_ns or 0
     share = units.ratio(total / wall_ns) if wall_ns else "0 %"
-    told = f"{FOUND[steps.source or '']} {BEGINS[steps.boundary or 'host']}"
+    definition = f"{FOUND[steps.source or '']} {BEGINS[steps.boundary or 'host']}"
     around = f"{units.ns(steps.before_ns or 0)} lie before the first, {units.ns(steps.after_ns or 0)} after the last"
-    return f"{units.count(steps.count)} steps take {units.ns(total)}, {share} of the window; {around}. {told}"
+    return f"{units.count(steps.count)} steps take {units.ns(total)}, {share} of the window; {around}. {definition}"
+
+
+def _stalled(kinds: tuple[StepKind, ...]) -> Iterator[str]:
+    """Yield a sentence on each kind of steps of which some stalled."""
+    for kind in kinds:
+        if kind.stalled_count:
+            whose = f" of {kind.name or kind.role}" if len(kinds) > 1 and (kind.name or kind.role) else ""
+            stalled, steady = units.count(kind.stalled_count), units.count(kind.steady_count)
+            more, share = units.ns(kind.stalled_ns), units.ratio(kind.stalled_ns / kind.total_ns)
+            yield (
+                f"Stalled: {stalled} of {steady} steady steps{whose} took over {STALLED} times the median, {more} more "
+                f"together, {share} of all steps' time."
+            )
 
 
 def _kinds(subject: Subject, kinds: tuple[StepKind, ...]) -> Table:

@@ -46,10 +46,10 @@ for (const strip of document.querySelectorAll("svg.strip")) {
   });
 }
 for (const button of document.querySelectorAll("button.copy")) {
-  const summary = document.querySelector(".summary").textContent;
+  const source = button.closest("details")?.querySelector("code") ?? document.querySelector("pre.summary");
   button.hidden = false;
   button.addEventListener("click", () => {
-    navigator.clipboard?.writeText(summary).then(
+    navigator.clipboard?.writeText(source.textContent).then(
       () => (button.textContent = "Copied"),
       () => {},
     );

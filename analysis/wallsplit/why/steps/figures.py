@@ -10,6 +10,8 @@ from wallsplit.accounts import ACCOUNTS
 from wallsplit.why.steps.units import Ints
 
 NEAR = 0.1
+STALLED = 5
+"""A step that takes over so many times the median stalled: no usual variation."""
 ROBUST_DEVIATIONS = 3 * 1.4826
 """Three standard deviations, estimated by the median absolute deviation of normally distributed values."""
 
@@ -36,6 +38,10 @@ class StepKind:
     """(95th percentile - median) ÷ median; None where the median is 0."""
     drift_ratio: float | None
     """Median of the last quarter ÷ median of the first; None below 8 steps."""
+    stalled_count: int
+    """Steps that take over five times the median."""
+    stalled_ns: float
+    """What they take beyond the median, together."""
     accounts_med_ns: dict[str, float] | None
     """Median ns of each account; None where accounts are not measured."""
 
@@ -48,6 +54,7 @@ def step_kind(
     ordered = np.sort(ns[steady])
     middle = median(ordered)
     p95 = nearest_rank(ordered, 0.95)
+    stalled = ordered[ordered > STALLED * middle]
     return StepKind(
         role=role,
         name=name,
@@ -62,6 +69,8 @@ def step_kind(
         max_ns=int(ordered[-1]),
         jitter_ratio=(p95 - middle) / middle if middle else None,
         drift_ratio=drift(ns[steady]),
+        stalled_count=len(stalled),
+        stalled_ns=float((stalled - middle).sum()),
         accounts_med_ns=None if accounts is None else dict(zip(ACCOUNTS, _medians(accounts[steady]), strict=True)),
     )
 

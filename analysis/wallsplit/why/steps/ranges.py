@@ -30,7 +30,7 @@ def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
 
     Ranges are numbered by step as often as not: a million texts may be a handful of names.
     """
-    rows = _texts_in_use(ranges)
+    rows = texts_in_use(ranges)
     texts = pl.DataFrame({"shape": names.text(pl.Series(rows)).str.replace_all(r"[0-9]+", "0")})
     shape = texts.unique(maintain_order=True).with_row_index("place")
     place = np.full(len(names.texts), -1)
@@ -40,7 +40,7 @@ def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
 
 def layer_marks(ranges: Annotations, names: Names) -> LayerMarks:
     """Return where ranges begin that are named like a layer of a network."""
-    used = _texts_in_use(ranges)
+    used = texts_in_use(ranges)
     number = names.text(pl.Series(used)).str.extract(LAYER, 1).str.strip_chars_start("0")
     layer = np.zeros(len(names.texts), np.int64)
     layer[used] = number.rank("dense").fill_null(0).to_numpy()
@@ -50,5 +50,6 @@ def layer_marks(ranges: Annotations, names: Names) -> LayerMarks:
     return LayerMarks(marks.start[in_turn], marks.each(of_kinds)[in_turn])
 
 
-def _texts_in_use(ranges: Annotations) -> npt.NDArray[np.int32]:
+def texts_in_use(ranges: Annotations) -> npt.NDArray[np.int32]:
+    """Return the rows of the names of ranges, ascending."""
     return distinct(ranges.kinds["text"].to_numpy()[ranges.in_use])

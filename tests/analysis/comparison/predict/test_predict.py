@@ -11,6 +11,7 @@ from shared_traces import TRACES, needs_shared_traces
 from wallsplit.comparison.predict.changes import QUESTIONS, Question
 from wallsplit.comparison.predict.prediction import Prediction, predictions
 from wallsplit.comparison.predict.replay import Change
+from wallsplit.errors import ComparisonError
 from wallsplit.pipeline import examine
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -110,6 +111,17 @@ def test_copies_and_communication_are_only_asked_about_where_there_are_some(tmp_
     (found,) = predicted(build.write())
     assert {"copies-hidden", "comm-hidden"} <= set(answers(found))
     assert answers(found)["copies-hidden"][0] < found.wall_ns - 80_000
+
+
+def test_without_a_range_the_hosts_gaps_inside_it_go_and_nothing_else(tmp_path: Path) -> None:
+    build = one_by_one(TraceBuilder(tmp_path / "x.sqlite"))
+    for i in range(40):  # 4 of the 10 µs before each launch, and all of the launch, which is a call
+        build.range(f"load {i}", 100_000 * i + 6_000, 100_000 * i + 20_000)
+    examined = examine(build.write())
+    (found,) = predictions(examined.model, examined.activities, (), ["load *"])
+    assert answers(found) == {"without:load *": (found.wall_ns - 39 * 4_000,) * 2}  # the first lies before any call
+    with pytest.raises(ComparisonError, match="without:store: no thread that makes CUDA calls has an NVTX range"):
+        predictions(examined.model, examined.activities, (), ["store"])
 
 
 def test_of_twice_the_batch_each_sample_takes_between_half_and_as_long(tmp_path: Path) -> None:

@@ -51,5 +51,13 @@ def test_a_kind_is_described_by_its_steady_steps() -> None:
     assert kind.accounts_med_ns["gpu.kernel"] == 25.0
 
 
+def test_a_step_stalls_beyond_five_times_the_median() -> None:
+    kind = step_kind(np.array([100, 100, 100, 500, 501, 900]), None, 0, None, None)
+    assert kind.med_ns == 300.0
+    assert kind.stalled_count == 0
+    kind = step_kind(np.array([100, 100, 100, 100, 500, 501, 900]), None, 0, None, None)
+    assert (kind.med_ns, kind.stalled_count, kind.stalled_ns) == (100.0, 2, 401.0 + 800.0)
+
+
 def test_steps_that_take_no_time_have_no_jitter() -> None:
     assert step_kind(np.zeros(4, np.int64), None, 0, None, None).jitter_ratio is None
