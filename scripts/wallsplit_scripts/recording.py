@@ -342,7 +342,8 @@ def _outcome(runs: Sequence[Run], kept: Ended, plan: Plan, published: Sequence[P
 def _tell_verdict(trace: Path) -> None:
     """Say what the recording shows, and how to see more; a trace that cannot be analysed says so then."""
     from wallsplit.pipeline import analyze
-    from wallsplit.words.verdict import seconds, verdict
+    from wallsplit.words.seconds import seconds
+    from wallsplit.words.verdict import verdict
 
     more = f"analyze {shlex.quote(str(trace))}"
     try:

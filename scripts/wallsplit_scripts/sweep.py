@@ -209,12 +209,12 @@ def _profiled(parts: Sequence[Part], wish: Wish) -> dict[str, Cell]:
     for cell in plan(parts, wish):
         name = "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach)))
         firsts.setdefault(re.sub(r"\W+", "-", name), cell)
-    waited = {
-        f"{name}-waited": replace(cell, settings={**cell.settings, "wait_phases": "true"})
-        for name, cell in firsts.items()
-        if cell.part == "grid" and cell.workload in RETURN_EARLY
-    }
-    return firsts | waited
+    named: dict[str, Cell] = {}
+    for name, cell in firsts.items():
+        named[name] = cell
+        if cell.part == "grid" and cell.workload in RETURN_EARLY:
+            named[f"{name}-waited"] = replace(cell, settings={**cell.settings, "wait_phases": "true"})
+    return named
 
 
 def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:

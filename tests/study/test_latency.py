@@ -63,6 +63,14 @@ def test_a_run_that_takes_no_accuracy_has_no_target_to_reach() -> None:
     assert shown(one)["word2vec", "word2vec", None]["time to 80%"] is None
 
 
+def test_of_very_many_epochs_the_rate_is_that_of_them_all() -> None:
+    """48,000 samples in each of 1,000 epochs of 1 ms."""
+    one = measured(cell("iris-cpu", part="item"), IDENTITY, run(*[10**6] * 1_000, parameters={"epochs": 1_000}))
+    assert one.run is not None
+    assert one.run.epochs == ()
+    assert shown(one)["iris-cpu", "iris-cpu", None]["samples per s"] == 48_000_000.0
+
+
 def test_repeats_count_by_their_median_and_places_come_by_workload_and_batch() -> None:
     rows = shown(
         *(outcome(repeat, ns) for repeat, ns in enumerate((30, 10, 20), 1)),

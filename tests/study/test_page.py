@@ -8,8 +8,8 @@ from studies import IDENTITY, absent, cell, place, run
 from wallsplit.errors import ReportError
 from wallsplit_study.breakdown import frame
 from wallsplit_study.cells import Outcome, measured
-from wallsplit_study.page import BLOCKS, rewritten
-from wallsplit_study.page_text import WIDTH, Study
+from wallsplit_study.page.blocks import BLOCKS, rewritten
+from wallsplit_study.page.text import WIDTH, Study
 
 NOTHING = Study((), frame(()))
 
@@ -73,6 +73,18 @@ def test_an_epoch_step_shorter_than_the_step_alone_is_explained_on_the_page_too(
         "In jax a step of an epoch is shorter than the step alone. Steps overlap: an epoch waits at its end only"
         in made
     )
+
+
+def test_the_break_even_of_a_model_stands_beside_the_rule() -> None:
+    """The CPU takes 1 ms for a step at batch 8 and 100 ms at 800: with a floor of 2.24 ms they meet in between."""
+    points = [
+        {"parameters": 1_000, "batch": batch, "flops": 8_000, "median_ns": ns, "steps": 3}
+        for batch, ns in ((8, 10**6), (800, 10**8))
+    ]
+    swept = measured(cell("numpy", 1, "break-even"), IDENTITY, run(7, points=points))
+    lines = BLOCKS["break-even"](Study([swept], frame(()))).splitlines()
+    assert "| 1,000 | 18 | at every batch | 256 |" in lines
+    assert "| modelled GPU, floor 2.24 ms | 2 | 2 | 0 | 0 |" in [line.replace("\xa0", " ") for line in lines]
 
 
 def test_paragraphs_are_as_wide_as_the_page() -> None:

@@ -1,6 +1,7 @@
 """What skip-gram computes and touches: its formulas against counting; rows are copied whatever their number."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,14 @@ def test_a_pair_of_words_is_19_products_of_vectors_and_14_rows() -> None:
 def test_a_published_example_of_ten_thousand_multiply_adds_is_a_word_with_its_window() -> None:
     multiply_adds = pairs_per_sentence(20, 5) / 20 * flops_per_pair(100, 5) / 2
     assert multiply_adds == pytest.approx(1e4, rel=0.01)
+
+
+def test_the_page_of_the_study_reckons_as_the_code_does() -> None:
+    page = " ".join((Path(__file__).resolve().parents[2] / "docs" / "the-study.md").read_text("utf-8").split())
+    flops, touched = flops_per_pair(100, 5), bytes_per_pair(100, 5)
+    assert f"is {flops:,} FLOP (six dot products and thirteen additions" in page
+    assert f"seven rows, {touched:,} bytes: {flops / touched:.2f} FLOP for each byte" in page
+    assert f"A word makes {pairs_per_sentence(20, 5) / 20:.1f} pairs in a sentence of 20 words" in page
 
 
 @pytest.mark.parametrize("words", [1, 999, 1_000, 2_500])

@@ -45,6 +45,12 @@ class Way:
 
 def end_to_end(outcomes: Sequence[Outcome]) -> Section | None:
     """Return what each approach of the grid spends until it has learned; None where none was run at batch 32."""
+    table = ways_table(outcomes)
+    return None if table is None else Section(KEY, "End to end", (Paragraph(_MEANING), table))
+
+
+def ways_table(outcomes: Sequence[Outcome]) -> Table | None:
+    """Return a row for each approach, of its repeats the one with the median total; None without any."""
     repeats: dict[str, list[Way]] = {}
     for outcome in outcomes:
         if (way := way_of(outcome)) is not None:
@@ -63,8 +69,7 @@ def end_to_end(outcomes: Sequence[Outcome]) -> Section | None:
         Column("predicted by a product alone", "ns", "not measured"),
         Column("in all ÷ predicted", "number"),
     )
-    table = Table("From the start of a process to the target", columns, rows, len(rows))
-    return Section(KEY, "End to end", (Paragraph(_MEANING), table))
+    return Table("From the start of a process to the target", columns, rows, len(rows))
 
 
 def way_of(outcome: Outcome) -> Way | None:

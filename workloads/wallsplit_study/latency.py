@@ -11,12 +11,12 @@ from wallsplit_study.learning import TARGET, time_to_target_ns
 KEY: Final = "latency"
 NOT_MEASURED: Final = "not measured"
 _MEANING = (
-    "Samples per s leave the first epoch and validation out. A step is what the host waits for: of a framework that "
-    "queues its work a device may still be busy when it returns; percentiles are over all steps of a run, those that "
-    f"compile included. Time to {TARGET:.0%} validation accuracy sums whole epochs. Energy is that of the "
-    "whole run, imports included, by the meters of the processor's packages and of the GPU, whoever used them. Memory "
-    "is the most that was in use: of the host by the largest process of the run, of the GPU as the framework counts "
-    "it. Medians over the repeats; of energy and memory, too."
+    "Samples per s, of word2vec words, leave validation out, and the first epoch but where epochs are many (Iris). A "
+    "step is what the host waits for: of a framework that queues its work a device may still be busy when it returns; "
+    f"percentiles are over all steps of a run, those that compile included. Time to {TARGET:.0%} validation accuracy "
+    "sums whole epochs. Energy is that of the whole run, imports included, by the meters of the processor's packages "
+    "and of the GPU, whoever used them. Memory is the most that was in use: of the host by the largest process of the "
+    "run, of the GPU as the framework counts it. Everything is a median over the repeats."
 )
 
 Value = Callable[[Outcome], float | None]
@@ -24,6 +24,12 @@ Value = Callable[[Outcome], float | None]
 
 def latency(outcomes: Sequence[Outcome]) -> Section | None:
     """Return a row for each measured place that trains in steps or epochs; None without any."""
+    table = latency_table(outcomes)
+    return None if table is None else Section(KEY, "Latency and throughput", (Paragraph(_MEANING), table))
+
+
+def latency_table(outcomes: Sequence[Outcome]) -> Table | None:
+    """Return latency, throughput and cost, a row a workload, variant and batch; None without any."""
     found = _by_place(outcomes)
     if not found:
         return None
@@ -33,8 +39,16 @@ def latency(outcomes: Sequence[Outcome]) -> Section | None:
         Column(f"time to {TARGET:.0%}", "ns", "no accuracy"),
     )
     rows = tuple((*place, *(_median(value, own) for _, value in _VALUES), _target(own)) for place, own in found.items())
-    table = Table("Latency, throughput and cost, a row a workload and variant", columns, rows, len(rows))
-    return Section(KEY, "Latency and throughput", (Paragraph(_MEANING), table))
+    return Table("Latency, throughput and cost, a row a workload and variant", columns, rows, len(rows))
+
+
+def throughput(outcome: Outcome) -> float | None:
+    """Return training samples per second; of a run of so many epochs that only their sum was kept, over all of them."""
+    run = outcome.run
+    if run is None or run.epochs or run.data is None or not outcome.epochs_wall_ns:
+        return samples_per_s(outcome)
+    epochs, samples = run.parameters.get("epochs"), run.data.train_samples
+    return epochs * samples * 1e9 / outcome.epochs_wall_ns if isinstance(epochs, int) and samples else None
 
 
 def energy_j(outcome: Outcome) -> float | None:
@@ -58,7 +72,7 @@ def _by_place(outcomes: Sequence[Outcome]) -> dict[tuple[str, str, int | None], 
     """Return the measured outcomes with a time per step or per sample by workload, variant and batch, in that order."""
     places: dict[tuple[str, str, int | None], list[Outcome]] = {}
     for outcome in outcomes:
-        if outcome.run and (outcome.step_median_ns is not None or samples_per_s(outcome) is not None):
+        if outcome.run and (outcome.step_median_ns is not None or throughput(outcome) is not None):
             batch = outcome.run.parameters.get("batch")
             place = outcome.cell.workload, outcome.cell.approach, batch if type(batch) is int else None
             places.setdefault(place, []).append(outcome)
@@ -82,7 +96,7 @@ def _target(outcomes: Sequence[Outcome]) -> Cell:
 
 
 _VALUES: Final[tuple[tuple[Column, Value], ...]] = (
-    (Column("samples per s", "number", NOT_MEASURED), samples_per_s),
+    (Column("samples per s", "number", NOT_MEASURED), throughput),
     (Column("step, median", "ns", NOT_MEASURED), lambda one: one.step_median_ns),
     (Column("95th percentile", "ns", NOT_MEASURED), lambda one: one.step_p95_ns),
     (Column("99th percentile", "ns", NOT_MEASURED), lambda one: one.step_p99_ns),

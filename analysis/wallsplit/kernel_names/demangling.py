@@ -8,96 +8,8 @@ Grammar: https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-LONGEST = 16_384
-"""Characters of a name that is read, and of any part of what is written."""
-DEEPEST = 80
-"""Types within types: a name from a file must not exhaust the stack."""
-MOST = 4_000_000
-"""Characters written in all: each part may repeat an earlier one, so a short name can mean an endless one."""
-
-BUILTINS = {
-    "v": "void",
-    "w": "wchar_t",
-    "b": "bool",
-    "c": "char",
-    "a": "signed char",
-    "h": "unsigned char",
-    "s": "short",
-    "t": "unsigned short",
-    "i": "int",
-    "j": "unsigned int",
-    "l": "long",
-    "m": "unsigned long",
-    "x": "long long",
-    "y": "unsigned long long",
-    "n": "__int128",
-    "o": "unsigned __int128",
-    "f": "float",
-    "d": "double",
-    "e": "long double",
-    "g": "__float128",
-    "z": "...",
-    "Dn": "std::nullptr_t",
-    "Dh": "half",
-    "Di": "char32_t",
-    "Ds": "char16_t",
-    "Du": "char8_t",
-    "Da": "auto",
-}
-STANDARD = {
-    "St": "std",
-    "Sa": "std::allocator",
-    "Sb": "std::basic_string",
-    "Ss": "std::string",
-    "Si": "std::istream",
-    "So": "std::ostream",
-    "Sd": "std::iostream",
-}
-OPERATORS = {
-    "cl": " ()",
-    "ix": "[]",
-    "nw": " new",
-    "na": " new[]",
-    "dl": " delete",
-    "da": " delete[]",
-    "co": "~",
-    "pl": "+",
-    "mi": "-",
-    "ml": "*",
-    "dv": "/",
-    "rm": "%",
-    "an": "&",
-    "or": "|",
-    "eo": "^",
-    "aS": "=",
-    "pL": "+=",
-    "mI": "-=",
-    "mL": "*=",
-    "dV": "/=",
-    "rM": "%=",
-    "aN": "&=",
-    "oR": "|=",
-    "eO": "^=",
-    "ls": "<<",
-    "rs": ">>",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "gt": ">",
-    "le": "<=",
-    "ge": ">=",
-    "nt": "!",
-    "aa": "&&",
-    "oo": "||",
-    "pp": "++",
-    "mm": "--",
-    "cm": ",",
-    "pm": "->*",
-    "pt": "->",
-}
-_QUALIFIERS = {"r": "__restrict__", "V": "volatile", "K": "const"}
-_REFERENCES = {"P": "*", "R": "&", "O": "&&"}
-_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from wallsplit.kernel_names.mangled_text import LONGEST, MangledText, NotUnderstoodError
+from wallsplit.kernel_names.mangling_codes import BUILTINS, DIGITS, OPERATORS, QUALIFIERS, REFERENCES, STANDARD
 
 
 def demangled(name: str) -> str | None:
@@ -107,14 +19,10 @@ def demangled(name: str) -> str | None:
     reader = _Reader(name, 2)
     try:
         result = reader.encoding()
-    except _NotUnderstoodError:
+    except NotUnderstoodError:
         return None
     rest = name[reader.at :]
     return result if not rest or rest[0] in ".$" else None  # what follows a dot is a compiler's mark of a copy
-
-
-class _NotUnderstoodError(Exception):
-    """The name breaks the grammar, or uses more of it than is covered."""
 
 
 class _Type(NamedTuple):
@@ -134,68 +42,15 @@ class _Name(NamedTuple):
 
 
 @dataclass
-class _Reader:
-    text: str
-    at: int
+class _Reader(MangledText):
+    """The grammar: a method a rule, which reads it and returns what it stands for."""
+
     parts: list[_Type] = field(default_factory=list)  # what S_, S0_, … stand for
-    depth: int = 0
-    written: int = 0
-
-    def peek(self, *options: str) -> bool:
-        return self.text.startswith(options, self.at)
-
-    def accept(self, option: str) -> bool:
-        if found := self.peek(option):
-            self.at += len(option)
-        return found
-
-    def expect(self, option: str) -> None:
-        if not self.accept(option):
-            raise _NotUnderstoodError
-
-    def take(self, count: int) -> str:
-        taken = self.text[self.at : self.at + count]
-        if len(taken) < count:
-            raise _NotUnderstoodError
-        self.at += count
-        return taken
-
-    def run(self, characters: str) -> str:
-        """Return the longest run of these characters."""
-        start = self.at
-        while self.at < len(self.text) and self.text[self.at] in characters:
-            self.at += 1
-        return self.text[start : self.at]
-
-    def number(self, limit: int = LONGEST) -> int:
-        digits = self.run(_DIGITS[:10])
-        if not digits or len(digits) > 6 or int(digits) > limit:
-            raise _NotUnderstoodError
-        return int(digits)
-
-    def ordinal(self, base: int) -> int:
-        """Return the number before an underscore, where none means 0, 0 means 1, and so on."""
-        digits = self.run(_DIGITS[:base])
-        self.expect("_")
-        if len(digits) > 6:
-            raise _NotUnderstoodError
-        return int(digits, base) + 1 if digits else 0
-
-    def bounded(self, text: str) -> str:
-        self.written += len(text)
-        if len(text) > LONGEST or self.written > MOST:
-            raise _NotUnderstoodError
-        return text
 
     def remember(self, part: _Type) -> _Type:
         self.bounded(str(part))
         self.parts.append(part)
         return part
-
-    def deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise _NotUnderstoodError
 
     # Names
 
@@ -231,8 +86,8 @@ class _Reader:
         return _Name(text + self.arguments(), is_template=True)
 
     def nested(self) -> _Name:
-        qualifiers = "".join(f" {_QUALIFIERS[letter]}" for letter in self.run("rVK"))
-        qualifiers += "".join(f" {_REFERENCES[letter]}" for letter in self.run("RO"))
+        qualifiers = "".join(f" {QUALIFIERS[letter]}" for letter in self.run("rVK"))
+        qualifiers += "".join(f" {REFERENCES[letter]}" for letter in self.run("RO"))
         text, last, is_template = "", "", False
         while not self.accept("E"):
             is_template = self.peek("I") and bool(text)
@@ -280,13 +135,13 @@ class _Reader:
         if self.accept("Ut"):
             return f"[unnamed type (instance {self.ordinal(10) + 1})]"
         self.accept("L")  # internal linkage
-        if self.peek(*_DIGITS[:10]):
+        if self.peek(*DIGITS[:10]):
             return self.source_name()
         if self.accept("cv"):
             return f"operator {self.type()}"
         operator = OPERATORS.get(self.take(2))
         if operator is None:
-            raise _NotUnderstoodError
+            raise NotUnderstoodError
         return f"operator{operator}"
 
     def source_name(self) -> str:
@@ -328,8 +183,8 @@ class _Reader:
 
     def compound(self) -> _Type:
         if letters := self.run("rVK"):
-            return _qualified(self.type(), [_QUALIFIERS[letter] for letter in reversed(letters)])
-        for letter, sign in _REFERENCES.items():
+            return _qualified(self.type(), [QUALIFIERS[letter] for letter in reversed(letters)])
+        for letter, sign in REFERENCES.items():
             if self.accept(letter):
                 return _pointer(self.type(), sign)
         if self.accept("Dp"):
@@ -341,7 +196,7 @@ class _Reader:
             self.expect("E")
             return _Type(f"{_spaced(result.before)}(", f")({parameters}){result.after}")
         if self.accept("A"):
-            size = self.run(_DIGITS[:10])
+            size = self.run(DIGITS[:10])
             self.expect("_")
             element = self.type()
             return _Type(f"{_spaced(element.before)}(", f")[{size}]{element.after}")
@@ -363,7 +218,7 @@ class _Reader:
         self.expect("S")
         place = self.ordinal(36)
         if place >= len(self.parts):
-            raise _NotUnderstoodError
+            raise NotUnderstoodError
         return self.parts[place]
 
     # Template arguments

@@ -6,9 +6,10 @@ from urllib.parse import quote
 
 from wallsplit import __version__
 from wallsplit.figures.drawing import Figure
+from wallsplit.report.cards import Card
 from wallsplit.report.cells import cell_text
 from wallsplit.report.document import Block, Cell, Column, Facts, Link, Paragraph, Remarks, Report, Section, Table
-from wallsplit.report.first_screen import Card, FirstScreen
+from wallsplit.report.first_screen import FirstScreen
 from wallsplit.text import PROSE, for_people
 from wallsplit.words.advice import Advice
 

@@ -6,7 +6,8 @@ from wallsplit.figures.strip import strips
 from wallsplit.report.first_screen import context
 from wallsplit.text import file_name
 from wallsplit.words.all_notes import BANNER
-from wallsplit.words.verdict import seconds, verdict
+from wallsplit.words.seconds import seconds
+from wallsplit.words.verdict import verdict
 
 
 def picture(analysis: Analysis, theme: Theme, kind: str) -> bytes:

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from wallsplit.accounts import PARTS
 from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, ticks
+from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
-from wallsplit.report.first_screen import Card, FirstScreen
+from wallsplit.report.first_screen import FirstScreen
 from wallsplit.text import PROSE, for_people, whole_words
 from wallsplit.words.advice import Advice
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_traces import TRACES, needs_shared_traces
-from wallsplit.kernel_names.demangling import LONGEST, demangled
+from wallsplit.kernel_names.demangling import demangled
+from wallsplit.kernel_names.mangled_text import LONGEST
 
 
 @pytest.mark.parametrize(
