@@ -80,6 +80,8 @@ def _once(one: Speaker, of: str) -> Iterator[Card]:
         ((ns - scope.causes[cause], cause) for cause, ns in causes.items() if cause != "work"), reverse=True
     )
     largest = ", ".join(f"{NOUNS[cause]} {duration(ns)}" for ns, cause in outside[:3] if ns >= 0.01 * one.outside_ns)
+    if phases and phases[2].end_ns - phases[2].start_ns >= 0.01 * one.outside_ns and largest:
+        largest = f"with what comes after the steps: {largest}"  # the causes are known of both together
     inside = _range_inside(one)
     yield Card(
         f"{title}{of}",
