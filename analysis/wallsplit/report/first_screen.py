@@ -83,14 +83,14 @@ def _warning(analysis: Analysis) -> str:
 def _left_out(analysis: Analysis) -> str:
     """Return one line on what was not recorded and what was not used."""
     every = speakers(analysis)
-    is_known = any(one.why.course for one in every)
+    is_known = any(speaker.why.course for speaker in every)
     missing = []
     if every and analysis.explained and analysis.explained.cpu_sampling is None:
         missing.append("CPU samples")
     groups = analysis.tables.get("nvtx_groups")
     if is_known and groups is not None and groups.is_empty():
         missing.append("NVTX ranges")
-    if any(one.graph_share > 0 for one in every):
+    if any(speaker.graph_share > 0 for speaker in every):
         missing.append("the inside of CUDA graphs")
     said = [f"Not recorded: {', '.join(missing)}."] if missing else []
     if analysis.not_used:

@@ -79,10 +79,12 @@ def _slug(title: str) -> str:
 def _named(report: Report, name: str) -> Section:
     wanted = _slug(name)
     known = [(_slug(section.title), section) for section in report.sections]
-    found = [s for slug, s in known if wanted in (slug, s.key)] or [s for slug, s in known if slug.startswith(wanted)]
-    if not found:
+    matching = [s for slug, s in known if wanted in (slug, s.key)] or [
+        s for slug, s in known if slug.startswith(wanted)
+    ]
+    if not matching:
         raise SectionError(f"section {name!r}: there is none; there are {', '.join((*names(report), ALL))}")
-    return found[0]
+    return matching[0]
 
 
 class _Renderer:
@@ -266,7 +268,7 @@ class _Renderer:
         return grid
 
     def mini(self, table: Table, row: int, column: int) -> Text:
-        numbers = [sort_key(one[column]) or 0 for one in table.rows]
+        numbers = [sort_key(cells[column]) or 0 for cells in table.rows]
         number = numbers[row]
         if table.columns[column].kind == "change_ns":
             largest = max((abs(x) for i, x in enumerate(numbers) if i not in table.group_rows), default=0)

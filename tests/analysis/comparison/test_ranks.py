@@ -19,7 +19,7 @@ from wallsplit.pipeline import ranks_of
 from wallsplit.report.json import document, text
 from wallsplit.report.ranks_report import ranks_report, ranks_value
 from wallsplit.report.terminal import terminal
-from wallsplit.words.ranks import clock_warnings, ranks_sentence
+from wallsplit.words.rank_sentences import clock_warnings, ranks_sentence
 
 UTC = 1_700_000_000_000_000_000
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f16_RING_LL"
