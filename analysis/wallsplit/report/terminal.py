@@ -238,7 +238,7 @@ class _Renderer:
         """
         titles = [self.plain(column.title) for column in columns]
         over = [max(0, len(title) - width) for title, width in zip(titles, cells, strict=True)]
-        if sum(over) <= left:
+        if sum(over) <= max(0, left):
             return titles
         share = max(0, left) // sum(map(bool, over))
         widths = [max(width + share, _NARROWEST) for width in cells]
