@@ -156,6 +156,8 @@ def sweep(
     profiled = _profile(chosen, wish, tool, timeout) if tool else 0
     written = write(report.files(load(path), _epochs(chosen, wish), other, quick=quick), folder, force=force)
     click.echo(f"Report: {written[0]}")
+    for note in report.busy(outcomes):
+        say(f"warning: {note.text}")
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failed:
         say(f"{report.name(outcome)} failed: {outcome.message}")
