@@ -7,8 +7,8 @@ import polars as pl
 
 from wallsplit_study.breakdown import frame
 from wallsplit_study.cells import from_line, latest
-from wallsplit_study.page import rewritten
-from wallsplit_study.page_text import Study
+from wallsplit_study.page.blocks import rewritten
+from wallsplit_study.page.text import Study
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "the-study.md"

@@ -150,7 +150,8 @@ def record(case: Case, folder: Path, real_nsys: Path) -> Recorded:
     need("nvtx", *case.modules)
     done = profile(folder, real_nsys, *case.arguments, "--baseline-runs", "0")
     assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr
+    warnings = [line for line in done.stderr.splitlines() if "warning" in line and "the machine was busy" not in line]
+    assert warnings == []
     path = folder / f"{NAME}.sqlite"
     examined = examine(path)
     made = manifest.read(folder / f"{NAME}.run.json")

@@ -3,18 +3,32 @@
 from pathlib import Path
 
 FAKE_PYTHON = """#!/bin/sh
-# A python that makes environments and "installs" extras: a line each in installed.txt; TensorFlow's two distributions
-# overwrite each other's files, so that with both nothing of it works any more.
-if [ "$1 $2" = "-m venv" ]; then
-    mkdir -p "$3/bin"
-    cp "$0" "$3/bin/python"
-    exit 0
-fi
+# A python that makes environments and "installs" extras: a line each in installed.txt, and a folder that looks like the
+# framework. Whatever else it is to run stands in ran.txt, and fails as the driver of a GPU that is not there.
 folder=$(dirname "$0")/..
-for last; do :; done
-extra=${last#.[}
-extra=${extra%]}
-echo "$extra" >>"$folder/installed.txt"
+case "$1 $2" in
+"-m venv")
+    mkdir -p "$3/bin" "$3/lib/python3.11/site-packages"
+    echo "version = 3.11.9" >"$3/pyvenv.cfg"
+    cp "$0" "$3/bin/python"
+    ;;
+"-m pip")
+    for last; do :; done
+    extra=${last#.[}
+    extra=${extra%]}
+    echo "$extra" >>"$folder/installed.txt"
+    for module in "${extra%%-*}" sklearn; do
+        mkdir -p "$folder/lib/python3.11/site-packages/$module"
+        touch "$folder/lib/python3.11/site-packages/$module/__init__.py"
+    done
+    ;;
+"-I -S") ;;
+*)
+    echo "$*" >>"$folder/ran.txt"
+    echo "error: the driver: no CUDA-capable device is detected"
+    exit 2
+    ;;
+esac
 """
 
 
@@ -30,6 +44,12 @@ def installed(venv: Path) -> list[str]:
     """Return the extras that were installed into a pretended environment, in order."""
     file = venv / "installed.txt"
     return file.read_text().split() if file.exists() else []
+
+
+def ran(venv: Path) -> str:
+    """Return the command lines that a pretended Python was to run."""
+    file = venv / "ran.txt"
+    return file.read_text() if file.exists() else ""
 
 
 def venv(folder: Path, *distributions: str, modules: tuple[str, ...] = (), version: str = "3.11.9") -> Path:

@@ -8,6 +8,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from rich.console import Console
@@ -19,8 +20,11 @@ from wallsplit.model.api_classes import RULES
 from wallsplit.model.communication import LIBRARIES
 from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
+from wallsplit.report.tables import csv
 from wallsplit.report.terminal import terminal
 from wallsplit.why.causes import CAUSES, QUESTIONS
+from wallsplit_study.cells import Part, from_line, latest
+from wallsplit_study.frames import summary
 from wallsplit_study.published import PEAK_FLOPS
 from wallsplit_workloads import mlp
 
@@ -52,6 +56,16 @@ def test_the_study_reckons_arithmetic_as_the_workloads_do() -> None:
 def test_the_study_says_of_our_measurements_what_the_committed_cells_say() -> None:
     made = runpy.run_path(str(ROOT / "scripts" / "write_study_page.py"))["page"]()
     assert (ROOT / "docs" / "the-study.md").read_text(encoding="utf-8") == made, "run make docs"
+
+
+@pytest.mark.parametrize("part", get_args(Part))
+def test_the_committed_tables_of_the_study_are_made_from_the_committed_cells(part: Part) -> None:
+    folder = ROOT / "reports" / "cpu-study"
+    outcomes = latest(from_line(line) for line in (folder / "cells.jsonl").read_bytes().splitlines())
+    frame, file = summary(outcomes, part), folder / f"{part}.csv"
+    assert file.exists() is not frame.is_empty()
+    if file.exists():
+        assert file.read_bytes() == csv(file.name, frame).content
 
 
 def table_after(page: str, header: str) -> list[list[str]]:

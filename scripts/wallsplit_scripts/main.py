@@ -127,13 +127,15 @@ def analyze_main() -> NoReturn:
 
 
 def _prepare() -> None:
-    """Have signals that end a process end it in order, and closed streams lead nowhere."""
+    """Have signals that end a process end it in order, closed streams lead nowhere, and no terminal 0 columns."""
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _terminated)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # wallsplit >&-
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+    if os.environ.get("COLUMNS", "1").strip("0") == "":  # Rich takes it at its word; elsewhere it means "not known"
+        del os.environ["COLUMNS"]
 
 
 def _terminated(number: int, _frame: FrameType | None) -> NoReturn:

@@ -204,7 +204,7 @@ def told(outcome: Outcome) -> str:
     first = cells.first_epoch_ns(outcome) if outcome.cell.part in ("grid", "causes") else None
     after = f" (first epoch {units.ns(first)})" if first is not None else ""
     busy = run_load.shared_cores(outcome.run) if outcome.run else None
-    warning = "" if busy is None else f"; {run_load.in_words(busy)}"
+    warning = "" if busy is None else f"; busy machine, {100 * busy:.0f} % of a core"
     return f"{cells.VALUE_TITLES[outcome.cell.part]} {units.ns(value)}{after}{warning}"
 
 

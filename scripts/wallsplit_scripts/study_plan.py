@@ -147,9 +147,9 @@ _SEARCH: Final = (
     Row("jax-vmap-gpu", "jax on a GPU, vmap over five", usual=_SMALL),
     Row("pool", "jax, one by one", {"backend": "jax", "processes": "1"}, _SMALL, _PAIR),
     Row("pool", "keras, five processes", {"backend": "keras", "processes": "5"}, _SMALL, _PAIR),
-    Row("pool", "keras, five processes of one thread", _ONE_THREAD | {"backend": "keras"}, _SMALL, _PAIR),
+    Row("pool", "keras, five processes of one thread", _ONE_THREAD | {"backend": "keras"}, _SMALL, None),
     Row("pool", "numpy, five processes", {"backend": "numpy", "processes": "5"}, _SMALL, _PAIR),
-    Row("pool", "numpy, five processes of one thread", _ONE_THREAD | {"backend": "numpy"}, _SMALL, _PAIR),
+    Row("pool", "numpy, five processes of one thread", _ONE_THREAD | {"backend": "numpy"}, _SMALL, None),
     Row("pool", "numpy, one by one", {"backend": "numpy", "processes": "1"}, _SMALL, _PAIR),
 )
 _LARGE: Final = {"width": "2048"}

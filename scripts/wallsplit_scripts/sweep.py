@@ -156,6 +156,8 @@ def sweep(
     profiled = _profile(chosen, wish, tool, timeout) if tool else 0
     written = write(report.files(load(path), _epochs(chosen, wish), other, quick=quick), folder, force=force)
     click.echo(f"Report: {written[0]}")
+    for note in report.busy(outcomes):
+        say(f"warning: {note.text}")
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failed:
         say(f"{report.name(outcome)} failed: {outcome.message}")
@@ -207,12 +209,12 @@ def _profiled(parts: Sequence[Part], wish: Wish) -> dict[str, Cell]:
     for cell in plan(parts, wish):
         name = "sweep " + " ".join(dict.fromkeys((cell.workload, cell.approach)))
         firsts.setdefault(re.sub(r"\W+", "-", name), cell)
-    waited = {
-        f"{name}-waited": replace(cell, settings={**cell.settings, "wait_phases": "true"})
-        for name, cell in firsts.items()
-        if cell.part == "grid" and cell.workload in RETURN_EARLY
-    }
-    return firsts | waited
+    named: dict[str, Cell] = {}
+    for name, cell in firsts.items():
+        named[name] = cell
+        if cell.part == "grid" and cell.workload in RETURN_EARLY:
+            named[f"{name}-waited"] = replace(cell, settings={**cell.settings, "wait_phases": "true"})
+    return named
 
 
 def _profile(parts: Sequence[Part], wish: Wish, tool: nsys.Nsys, limit_s: float) -> int:

@@ -1,3 +1,4 @@
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from studies import IDENTITY, absent, cell, failed, place
 from wallsplit.errors import ReportError
 from wallsplit.run.manifest import Load
+from wallsplit.run.nvml import NvmlSample
 from wallsplit_scripts import measuring
 from wallsplit_scripts.measuring import append, lacking, load, measure, refuse_other_machines, run, told
 from wallsplit_study.cells import Cell, Outcome, to_line
@@ -130,7 +132,7 @@ def test_a_run_that_shared_the_machine_is_told_so_at_once() -> None:
     (outcome,) = place("numpy", 32, 100)
     assert outcome.run is not None
     shared = replace(outcome, run=replace(outcome.run, wall_ns=1_000, load=Load(280)))
-    assert told(shared).endswith("; the machine was busy: this run had 28 % of a core, so its times say little")
+    assert told(shared).endswith("; busy machine, 28 % of a core")
     assert "busy" not in told(outcome)
 
 
@@ -158,6 +160,25 @@ def test_with_another_machine_version_or_workload_a_cell_is_measured_again(
         monkeypatch.setattr(measuring, "identify", lambda _, value=value: {**own, what: value})
         measure(plan, cells_file, LIMIT_S)
     assert asked == ["this", "another"]
+
+
+def test_what_the_device_cannot_do_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "refuses.py"
+    script.write_text("print('error: this GPU would emulate it'); raise SystemExit(3)")
+    monkeypatch.setattr("wallsplit_scripts.children.module", lambda *_, **__: (sys.executable, str(script)))
+    outcome = run(cell("mixed-precision", part="causes"), IDENTITY, LIMIT_S)
+    assert (outcome.status, outcome.message) == ("not supported here", "error: this GPU would emulate it")
+
+
+def test_what_nvml_said_during_a_run_is_kept_with_it() -> None:
+    (outcome,) = place("numpy", 32, 100)
+    assert outcome.run is not None
+    samples = [NvmlSample(t * 10**9, 0, 50, None, used, 100_000) for t, used in enumerate((1, 7, 3))]
+    found = measuring.with_samples(outcome.run, samples)
+    assert found.peak_memory_bytes["nvml"] == 7
+    assert found.results["gpu_ratio"] == 0.5
+    assert found.results["process_energy_joules"] == pytest.approx(200)  # 100 W for 2 s
+    assert measuring.with_samples(outcome.run, []) == outcome.run
 
 
 def test_the_runs_of_another_machine_are_refused_in_one_line_that_says_what_differs(

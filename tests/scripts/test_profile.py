@@ -209,6 +209,16 @@ def test_baseline_runs_alternate_with_as_many_profiled_ones(tmp_path: Path, trac
     assert baseline.profiled_wall_ns == (5000, 5000)  # what the export says its capture lasted
 
 
+def test_a_workload_marks_in_its_profiled_run_and_is_the_program_alone_in_the_other(
+    tmp_path: Path, traces: Path
+) -> None:
+    log, tool = tmp_path / "log", nsys_tool.find(str(fake_nsys(tmp_path)))
+    code = f"import os; open({str(log)!r}, 'a').write(os.environ.get('WALLSPLIT_MARKS', 'none') + '\\n')"
+    plan = recording.Plan(tool, capture_options(tool, "cpu"), traces, "x", baseline_runs=1)
+    recording.record(Program((sys.executable, "-c", code), "numpy"), plan)
+    assert log.read_text().split() == ["1", "none"]
+
+
 def test_a_workload_without_epochs_is_compared_by_its_whole_run() -> None:
     def ran(wall_ns: int) -> Run:
         return Run(Ended(0), RunManifest(Generator("wallsplit", "0"), wall_ns=wall_ns))

@@ -198,6 +198,7 @@ def test_what_returns_before_it_has_computed_is_profiled_a_second_time_waiting_f
     assert names["sweep-jax-cpu"] is None
     assert names["sweep-jax-cpu-waited"] == "true"
     assert [name for name in names if name.startswith("sweep-numpy")] == ["sweep-numpy-sample", "sweep-numpy"]
+    assert list(names).index("sweep-jax-cpu-waited") == list(names).index("sweep-jax-cpu") + 1, "one below the other"
 
 
 def test_without_an_nsys_profile_fails_before_anything_is_measured(

@@ -8,8 +8,8 @@ from studies import IDENTITY, absent, cell, place, run
 from wallsplit.errors import ReportError
 from wallsplit_study.breakdown import frame
 from wallsplit_study.cells import Outcome, measured
-from wallsplit_study.page import BLOCKS, rewritten
-from wallsplit_study.page_text import WIDTH, Study
+from wallsplit_study.page.blocks import BLOCKS, rewritten
+from wallsplit_study.page.text import WIDTH, Study
 
 NOTHING = Study((), frame(()))
 

@@ -113,6 +113,7 @@ def test_an_extrapolated_epoch_is_shown_as_one_and_counts_as_the_whole() -> None
     assert row["first_epoch_ns"] == 9_000_000_000
     assert medians(summary([part], "grid")).rows == (("cupy-sample", "≈ 4.000 s, from 960 samples"),)
     assert "≈ 4.000 s, from 960 samples" in html(report([part]))
+    assert time_to_target_ns(part, 0.1) is None, "its epochs are a part of an epoch"
 
 
 def test_published_times_stand_beside_whole_epochs_only() -> None:

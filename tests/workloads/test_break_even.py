@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from wallsplit_workloads import WORKLOADS, mlp, running
+from wallsplit_workloads import WORKLOADS, break_even, mlp, running
+from wallsplit_workloads.arrays import Arrays
 from wallsplit_workloads.break_even import BATCHES, LEAST_STEPS, WIDTHS
 from wallsplit_workloads.workload import find, resolve
 from workload_runs import need, run
@@ -44,6 +47,27 @@ def test_a_size_below_the_smallest_is_measured_itself() -> None:
     values = resolve(workload, {**TINY, "width": "3", "batch": "2"})
     (point,) = points(running.run(workload, values, lambda line: None).results["points"])
     assert (point["parameters"], point["batch"]) == (785 * 3 + 4 * 10, 2)
+
+
+def test_on_a_gpu_every_step_puts_its_batch_there_and_waits_for_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy stands in for the library, and this machine for one with a GPU."""
+    put: list[tuple[int, ...]] = []
+    waited: list[object] = []
+
+    def to_device(array: NDArray[np.float32]) -> NDArray[np.float32]:
+        put.append(array.shape)
+        return array
+
+    stand_in = Arrays(np, to_device, wait=waited.append, waiting="", compiled=lambda function: function)
+    monkeypatch.setattr(break_even, "arrays", lambda context: stand_in)
+    monkeypatch.setattr(running, "require", lambda workload, values: None)
+    workload = find(WORKLOADS, "break-even")
+    values = resolve(workload, {**TINY, "backend": "jax", "device": "cuda", "width": "6"})
+    manifest = running.run(workload, values, lambda line: None)
+    steps = 1 + LEAST_STEPS  # with the one that compiles
+    assert manifest.device == "gpu"
+    assert len(waited) == 2 * steps
+    assert (put.count((8, 784)), put.count((32, 784)), put.count((784, 6))) == (steps, steps, 2)
 
 
 @pytest.mark.frameworks

@@ -26,11 +26,11 @@ _MEANING = (
     "of its samples."
 )
 _LINES = (
-    "An approach pays a an epoch, whatever the batch, and b for every step: epoch = a + b × steps, training and "
-    "validation steps together. a is its floor and holds the arithmetic; b is its tax per step. Least squares through "
-    "the medians of the batches, as if all were wrong by the same ratio; ± are standard errors, which also hold how "
-    "far a line is from being right. The published lines go through one floor and one epoch of 1,875 steps, so that "
-    "they have no error"
+    "Each approach pays a for an epoch, whatever the batch, and b for each of its steps: epoch = a + b × steps, "
+    "training and validation steps together. a is its floor and holds the arithmetic; b is its tax per step. Least "
+    "squares through the medians of the batches, as if all were wrong by the same ratio; ± are standard errors, which "
+    "also hold how far a line is from being right. The published lines go through one floor and one epoch of 1,875 "
+    "steps, so that they have no error"
 )
 
 
@@ -73,9 +73,9 @@ def taxes(measured: pl.DataFrame) -> Table:
     rows += [(f"{name}, published", *_terms(published_line(name)), None, None, None) for name in published.FLOORS]
     columns = (
         Column("approach"),
-        Column("a: floor of an epoch", "change_ns", "too few batches"),
+        Column("a: floor of an epoch", "change_ns", "not fitted"),
         Column("± of a", "ns"),
-        Column("b: tax per step", "change_ns", "too few batches"),
+        Column("b: tax per step", "change_ns", "not fitted"),
         Column("± of b", "ns"),
         Column("fastest measured", "ns"),
         Column("at batch", "count"),

@@ -59,7 +59,7 @@ def intervals(frame: pl.DataFrame, outcomes: Sequence[Outcome]) -> Table:
         Column("approach"),
         Column("item() every … epochs", "count"),
         Column("calls in all", "count"),
-        Column("time inside item()", "ns"),
+        Column("time inside item(), printing left out", "ns"),
         Column("epochs", "count"),
         Column("median", "ns", "not measured"),
         Column("min", "ns"),
@@ -92,7 +92,7 @@ def costs(outcomes: Sequence[Outcome]) -> Table:
     )
     columns = (
         Column("approach"),
-        Column("a call costs", "change_ns", "too few intervals"),
+        Column("a call costs", "change_ns", "not fitted"),
         Column("± standard error of it", "ns"),
         Column("all epochs without a call", "ns"),
         Column("± standard error of that", "ns"),

@@ -6,7 +6,7 @@ from statistics import median
 
 from wallsplit.figures.drawing import Figure
 from wallsplit.report.document import Cell, Column, Paragraph, Section, Table
-from wallsplit_study.cells import Outcome, samples_per_s
+from wallsplit_study.cells import Outcome, extrapolated_to, samples_per_s
 from wallsplit_study.charts import Point, Series, lines
 
 KEY = "learning"
@@ -41,8 +41,11 @@ def learning(outcomes: Sequence[Outcome]) -> Section | None:
 
 
 def time_to_target_ns(outcome: Outcome, target: float = TARGET) -> int | None:
-    """Return the time in ns until the end of the first epoch that reached the accuracy; None: none did."""
-    epochs = outcome.run.epochs if outcome.run else ()
+    """Return the time in ns until the end of the first epoch that reached the accuracy; None: none did.
+
+    Epochs over a part of the samples, which a run extrapolates from, say nothing of it.
+    """
+    epochs = outcome.run.epochs if outcome.run and extrapolated_to(outcome) is None else ()
     ends = accumulate(epoch.wall_ns for epoch in epochs)
     reached = (end for end, epoch in zip(ends, epochs, strict=True) if (epoch.validation_accuracy or 0.0) >= target)
     return next(reached, None)
@@ -97,7 +100,7 @@ def _figures(found: dict[Place, list[Outcome]]) -> tuple[Figure, ...]:
 
 
 def _curve(outcome: Outcome) -> tuple[Point, ...]:
-    epochs = outcome.run.epochs if outcome.run else ()
+    epochs = outcome.run.epochs if outcome.run and extrapolated_to(outcome) is None else ()
     ends = accumulate(epoch.wall_ns for epoch in epochs)
     pairs = zip(ends, epochs, strict=True)
     return tuple(Point(end / 1e9, epoch.loss) for end, epoch in pairs if epoch.loss is not None and end)

@@ -48,7 +48,7 @@ def operations(outcomes: Sequence[Outcome]) -> Section | None:
         "Means over the steps of a run, as published, and the median of these over the repeats. Where a library "
         "computes beside the program each operation is waited for, so that the sum may be more than a step takes. "
         "On a CPU that is not what makes TensorFlow's sum long: an eager operation returns when it has computed. "
-        "Its compiled step is shorter because it is dispatched once instead of sixteen times. Published: "
+        "Its compiled step is shorter because it is dispatched once instead of operation by operation. Published: "
         f"{published.R1}, batch 32, 1,000 steps."
     )
     return Section("operations", "Operations", (_figure(wide), Paragraph(meaning), table, *_waits(outcomes)))

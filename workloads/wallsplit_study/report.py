@@ -128,12 +128,12 @@ def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:
         notes += [Note("study", "info", f"{whose} not measured, {status}: {why}")] if lacking else []
     if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
         notes.append(Note("study", "warning", "Runs of a single epoch: their time per epoch includes compilation."))
-    notes += _busy(kept)
+    notes += busy(kept)
     notes += _scatter(summary(kept, "grid"))
     return Section("notes", "Notes", (Remarks(tuple(notes)),)) if notes else None
 
 
-def _busy(kept: Sequence[Outcome]) -> list[Note]:
+def busy(kept: Sequence[Outcome]) -> list[Note]:
     """Return a warning where runs on the CPU had so little of it that their times say little."""
     runs = [outcome for outcome in kept if outcome.run and outcome.run.device == CPU]
     shared = [(cores, name(one)) for one in runs if one.run and (cores := shared_cores(one.run)) is not None]

@@ -25,10 +25,13 @@ _SERIES = (  # what it is, marker, the part whose colour it has
 def arithmetic(analysis: Analysis) -> Figure | None:
     """Return the times of the first ledger whose arithmetic is known; None without one."""
     pairs = zip(analysis.ledgers, analysis.arithmetic or (), strict=False)
-    found = next(((led, one) for led, one in pairs if any(w.modelled_ns is not None for w in one.works)), None)
-    if found is None:
+    shown = next(
+        ((led, arithmetic) for led, arithmetic in pairs if any(w.modelled_ns is not None for w in arithmetic.works)),
+        None,
+    )
+    if shown is None:
         return None
-    ledger, works = found[0], found[1].works
+    ledger, works = shown[0], shown[1].works
     of = f" of {ledger_label(analysis, ledger)}" if len(analysis.ledgers) > 1 else ""
     return Figure(
         name="arithmetic",

@@ -11,8 +11,8 @@ MOST = 16
 def communication(analysis: Analysis) -> Figure | None:
     """Return a bar per ledger that communicates; None without one."""
     explained = analysis.explained.ledgers if analysis.explained else ()
-    found = [(ledger, why.comm) for ledger, why in zip(analysis.ledgers, explained, strict=False) if why.comm]
-    if not found:
+    pairs = [(ledger, why.comm) for ledger, why in zip(analysis.ledgers, explained, strict=False) if why.comm]
+    if not pairs:
         return None
     rows = tuple(
         Bar(
@@ -22,7 +22,7 @@ def communication(analysis: Analysis) -> Figure | None:
                 Segment("hidden", "hidden: the GPU computes meanwhile", comm.hidden_ns),
             ),
         )
-        for ledger, comm in found[:MOST]
+        for ledger, comm in pairs[:MOST]
     )
     bars = Bars(rows, max(row.total_ns for row in rows))
     return Figure(

@@ -32,7 +32,7 @@ def ledger(analysis: Analysis) -> Figure | None:
         name="ledger",
         section=HEADLINE,
         caption=f"Where the wall time went{left_out}",
-        alt="; ".join(one.in_words for one in bars.bars),
+        alt="; ".join(each.in_words for each in bars.bars),
         draw=lambda: stacked(bars),
         bars=bars,
     )

@@ -80,12 +80,12 @@ def step_chart(analysis: Analysis) -> StepChart | None:
         starts = [ledger.window.start_ns for ledger in ledgers if ledger.window]
         return _chart("window", "", table, starts)
     every = speakers(analysis)
-    one = every[0] if every else None
-    if one is None or one.why.steps.count < LEAST:
+    speaker = every[0] if every else None
+    if speaker is None or speaker.why.steps.count < LEAST:
         return None
-    if one.ledger.device is not None and (not one.is_steady or one.why.steps.accounts is None):
+    if speaker.ledger.device is not None and (not speaker.is_steady or speaker.why.steps.accounts is None):
         return None
-    return chart_of(one.why.steps, ledger_label(analysis, one.ledger) if len(every) > 1 else "")
+    return chart_of(speaker.why.steps, ledger_label(analysis, speaker.ledger) if len(every) > 1 else "")
 
 
 def chart_of(steps: Steps, label: str = "") -> StepChart:

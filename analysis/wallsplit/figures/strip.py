@@ -76,23 +76,23 @@ class Strip:
 
 def strips(analysis: Analysis) -> tuple[Strip, ...]:
     """Return a strip for each GPU, of many the worst and the median; without a GPU, of each process; () if unknown."""
-    every = tuple(one for one in speakers(analysis) if one.why.course is not None)
+    every = tuple(speaker for speaker in speakers(analysis) if speaker.why.course is not None)
     if len(every) > MOST:
-        ordered = sorted(every, key=lambda one: (one.share("work"), one.ledger.gpu or 0))
+        ordered = sorted(every, key=lambda speaker: (speaker.share("work"), speaker.ledger.gpu or 0))
         every = (ordered[0], ordered[len(ordered) // 2])
-    made = [_strip(analysis, one, alone=len(every) == 1) for one in every[:MOST]]
-    return tuple(strip for strip in made if strip is not None)
+    drawn = [_strip(analysis, speaker, alone=len(every) == 1) for speaker in every[:MOST]]
+    return tuple(strip for strip in drawn if strip is not None)
 
 
-def _strip(analysis: Analysis, one: Speaker, *, alone: bool) -> Strip | None:
-    course, phases = one.why.course, one.diagnosis.phases_of_run
+def _strip(analysis: Analysis, speaker: Speaker, *, alone: bool) -> Strip | None:
+    course, phases = speaker.why.course, speaker.diagnosis.phases_of_run
     if course is None or not course.ns.size:
         return None
-    kinds, table = _parts(one.ledger, course) if course.labels == ACCOUNTS else by_phase(course.labels, course.ns)
+    kinds, table = _parts(speaker.ledger, course) if course.labels == ACCOUNTS else by_phase(course.labels, course.ns)
     used = table.sum(axis=0) > 0
     shares = table[:, used] / np.diff(course.bounds)[:, None]
     return Strip(
-        label="" if alone else ledger_label(analysis, one.ledger),
+        label="" if alone else ledger_label(analysis, speaker.ledger),
         bounds=course.bounds,
         kinds=tuple(kind for kind, is_used in zip(kinds, used.tolist(), strict=True) if is_used),
         shares=shares,

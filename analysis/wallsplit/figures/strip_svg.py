@@ -54,7 +54,7 @@ def _hover(strip: Strip) -> Iterator[str]:
 def _lane(strip: Strip, lane: Sequence[Beside]) -> str:
     """Return a lane at the top of its own drawing; nothing where so much is in it that nothing has room for a name."""
     drawn = [_beside(strip, beside) for beside in lane if strip.place(beside.end_ns) > strip.place(beside.start_ns)]
-    return "" if len(drawn) > _READABLE and not any("<text" in one for one in drawn) else "".join(drawn)
+    return "" if len(drawn) > _READABLE and not any("<text" in element for element in drawn) else "".join(drawn)
 
 
 def _beside(strip: Strip, beside: Beside) -> str:

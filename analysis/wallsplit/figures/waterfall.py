@@ -46,11 +46,11 @@ def bars(pair: Pair) -> tuple[Bar, ...]:
     """
     at = before = float(pair.before.wall)
     after = float(pair.after.wall)
-    found = [Bar(label(pair.before), 0.0, before, ns(before), WALL)]
+    bars = [Bar(label(pair.before), 0.0, before, ns(before), WALL)]
     for name, change in _changes(pair.waterfall.lines):
-        found.append(Bar(name, at, at + change, signed_ns(change), SLOWER if change > 0 else FASTER))
+        bars.append(Bar(name, at, at + change, signed_ns(change), SLOWER if change > 0 else FASTER))
         at += change
-    return (*found, Bar(label(pair.after), 0.0, after, ns(after), WALL))
+    return (*bars, Bar(label(pair.after), 0.0, after, ns(after), WALL))
 
 
 def _changes(lines: Sequence[Line]) -> list[tuple[str, float]]:

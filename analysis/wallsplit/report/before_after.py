@@ -61,13 +61,13 @@ def _without_word(trace: Trace) -> str:
 
 
 def _row(before: Trace, after: Trace) -> tuple[Cell, ...]:
-    found = [analysis for analysis, _ in (before, after)]
-    walls = [analysis.window.wall_ns if analysis.window else None for analysis in found]
+    analyses = [analysis for analysis, _ in (before, after)]
+    walls = [analysis.window.wall_ns if analysis.window else None for analysis in analyses]
     if _without_word(before) == _without_word(after):
         program, links = _without_word(before), [Link("before", before[1]), Link("after", after[1])]
     else:
-        program, links = _program(found[0]), [Link(trace_name(analysis), stem) for analysis, stem in (before, after)]
-    return (program, *links, *walls, *map(mean_busy, found), *map(steps_per_s, found))
+        program, links = _program(analyses[0]), [Link(trace_name(analysis), stem) for analysis, stem in (before, after)]
+    return (program, *links, *walls, *map(mean_busy, analyses), *map(steps_per_s, analyses))
 
 
 def _program(analysis: Analysis) -> str:

@@ -37,14 +37,14 @@ def cards(analysis: Analysis) -> Iterator[Card]:
     if not every:
         yield from _of_windows(analysis)
         return
-    one = worst(every)
-    if one.ledger.device is None:
-        yield from _without_gpu(one)
+    speaker = worst(every)
+    if speaker.ledger.device is None:
+        yield from _without_gpu(speaker)
         return
-    of = f" of {ledger_label(analysis, one.ledger)}" if len(every) > 1 else ""
-    yield from _once(one, of)
-    yield _steady(one, of)
-    yield _to_win(one, of)
+    of = f" of {ledger_label(analysis, speaker.ledger)}" if len(every) > 1 else ""
+    yield from _once(speaker, of)
+    yield _steady(speaker, of)
+    yield _to_win(speaker, of)
     if len(every) > 1:
         yield _between_gpus(analysis, every)
 
@@ -64,35 +64,39 @@ def _bar(label: str, accounts: Mapping[str, int | None], *, device: bool = True,
     )
 
 
-def _once(one: Speaker, of: str) -> Iterator[Card]:
+def _once(speaker: Speaker, of: str) -> Iterator[Card]:
     """Yield the card of what is paid once, where there is such a part."""
-    scope, causes, phases = one.diagnosis.scope, one.diagnosis.causes, one.diagnosis.phases_of_run
-    if scope is None or causes is None or one.outside_ns < _WORTH * one.ledger.wall_ns:
+    scope, causes, phases = speaker.diagnosis.scope, speaker.diagnosis.causes, speaker.diagnosis.phases_of_run
+    if scope is None or causes is None or speaker.outside_ns < _WORTH * speaker.ledger.wall_ns:
         return
     if phases:
         accounts: Mapping[str, int | None] = phases[0].accounts
         length, title = phases[0].end_ns - phases[0].start_ns, "Start-up and first steps · once"
     else:
-        accounts = {name: ns for name, ns in one.ledger.accounts.items() if name not in GPU_ACCOUNTS}
+        accounts = {name: ns for name, ns in speaker.ledger.accounts.items() if name not in GPU_ACCOUNTS}
         accounts = {**dict.fromkeys(GPU_ACCOUNTS, 0), **accounts}
-        length, title = one.outside_ns, "Before the first GPU work, and after the last · once"
+        length, title = speaker.outside_ns, "Before the first GPU work, and after the last · once"
     outside = sorted(
         ((ns - scope.causes[cause], cause) for cause, ns in causes.items() if cause != "work"), reverse=True
     )
-    largest = ", ".join(f"{NOUNS[cause]} {duration(ns)}" for ns, cause in outside[:3] if ns >= 0.01 * one.outside_ns)
-    inside = _range_inside(one)
+    largest = ", ".join(
+        f"{NOUNS[cause]} {duration(ns)}" for ns, cause in outside[:3] if ns >= 0.01 * speaker.outside_ns
+    )
+    if phases and phases[2].end_ns - phases[2].start_ns >= 0.01 * speaker.outside_ns and largest:
+        largest = f"with what comes after the steps: {largest}"  # the causes are known of both together
+    inside = _range_inside(speaker)
     yield Card(
         f"{title}{of}",
         units.ns(length),
-        f"{per_cent(length / one.ledger.wall_ns)} of the recording",
+        f"{per_cent(length / speaker.ledger.wall_ns)} of the recording",
         _bar("once", accounts) if phases else None,
         f"{largest}{inside}",
     )
 
 
-def _range_inside(one: Speaker) -> str:
+def _range_inside(speaker: Speaker) -> str:
     """Return the outermost range that start-up spends most of its time in."""
-    course, phases = one.why.course, one.diagnosis.phases_of_run
+    course, phases = speaker.why.course, speaker.diagnosis.phases_of_run
     if course is None or not course.lanes or course.lanes_are_steps or not phases:
         return ""
     end = phases[0].end_ns
@@ -103,18 +107,18 @@ def _range_inside(one: Speaker) -> str:
     return f"; {duration(length)} in “{for_people(longest.name, 40)}”" if longest.end_ns <= end else ""
 
 
-def _steady(one: Speaker, of: str) -> Card:
-    phases, steps = one.diagnosis.phases_of_run, one.why.steps
-    accounts: Mapping[str, int | None] = phases[1].accounts if phases else one.ledger.accounts
-    busy = one.graph_share >= 0.5
-    share = (one.ledger.busy_ratio or 0.0) if busy else one.share("work")
-    least = "≥ " if one.ledger.gpu_complete is False else ""
+def _steady(speaker: Speaker, of: str) -> Card:
+    phases, steps = speaker.diagnosis.phases_of_run, speaker.why.steps
+    accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
+    busy = speaker.graph_share >= 0.5
+    share = (speaker.ledger.busy_ratio or 0.0) if busy else speaker.share("work")
+    least = "≥ " if speaker.ledger.gpu_complete is False else ""
     if phases and steps.kinds:
         count = sum(kind.steady_count for kind in steps.kinds) + (steps.other_kinds_count or 0)
-        title, text = f"Steady · {counted(count, 'step')}", _kinds(one)
+        title, text = f"Steady · {counted(count, 'step')}", _kinds(speaker)
     else:
         title, text = "From the first to the last GPU operation", f"no steps: {for_people(steps.reason or '', 160)}"
-        text = text if steps.reason else _kinds(one)
+        text = text if steps.reason else _kinds(speaker)
     return Card(
         f"{title}{of}",
         f"{least}{per_cent(share)}",
@@ -124,9 +128,9 @@ def _steady(one: Speaker, of: str) -> Card:
     )
 
 
-def _kinds(one: Speaker) -> str:
+def _kinds(speaker: Speaker) -> str:
     """Return what the most frequent kinds of steps take."""
-    kinds = one.why.steps.kinds or ()
+    kinds = speaker.why.steps.kinds or ()
     said = []
     for kind in kinds[:2]:
         name = for_people(kind.name.removesuffix(" #"), 40) if kind.name else "step"
@@ -135,23 +139,23 @@ def _kinds(one: Speaker) -> str:
     return "; ".join(said)
 
 
-def _to_win(one: Speaker, of: str) -> Card:
-    phases = one.diagnosis.phases_of_run
-    accounts: Mapping[str, int | None] = phases[1].accounts if phases else one.ledger.accounts
+def _to_win(speaker: Speaker, of: str) -> Card:
+    phases = speaker.diagnosis.phases_of_run
+    accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
     of_what = "of the steady part" if phases else "of the time with GPU work"
     return Card(
         f"What removing all overhead can win{of}",
-        f"≤ {per_cent(1 - one.share('work'))}",
+        f"≤ {per_cent(1 - speaker.share('work'))}",
         of_what,
         _bar("overhead", accounts, skip="computing"),
-        idle_parts(one),
+        idle_parts(speaker),
     )
 
 
 def _between_gpus(analysis: Analysis, every: tuple[Speaker, ...]) -> Card:
-    comm = [one.share("comm") for one in every]
-    work = [one.share("work") for one in every]
-    lowest = min(every, key=lambda one: one.share("work"))
+    comm = [speaker.share("comm") for speaker in every]
+    work = [speaker.share("work") for speaker in every]
+    lowest = min(every, key=lambda speaker: speaker.share("work"))
     skew = analysis.explained.rank_skew if analysis.explained else None
     waits = {key: ns for key, ns in ((skew.wait_ns or {}) if skew else {}).items() if ns}
     text = f"computing {between(work)}, least on {ledger_label(analysis, lowest.ledger)}"
@@ -164,9 +168,9 @@ def _between_gpus(analysis: Analysis, every: tuple[Speaker, ...]) -> Card:
     return Card(f"Between the {counted(len(every), 'GPU')}", between(comm), "exposed communication", None, text)
 
 
-def _without_gpu(one: Speaker) -> Iterator[Card]:
+def _without_gpu(speaker: Speaker) -> Iterator[Card]:
     """Yield the cards of a run of whose GPU work nothing is known, or that had none."""
-    ledger, kinds = one.ledger, one.why.steps.kinds
+    ledger, kinds = speaker.ledger, speaker.why.steps.kinds
     parts = {k: v for k, v in (ledger.host_parts or {}).items() if v}
     if ledger.accounts["cuda.launch"] is not None:
         on_cuda = ledger.wall_ns - (ledger.accounts["host"] or 0)
@@ -179,8 +183,8 @@ def _without_gpu(one: Speaker) -> Iterator[Card]:
         figure = per_cent(parts[largest] / ledger.wall_ns)
         yield Card("Host code", figure, largest.removeprefix("host."), None, text)
     if kinds:
-        yield Card(f"Steps · {kinds[0].steady_count:,}", duration(kinds[0].med_ns), "median", None, _kinds(one))
-    samples = one.why.host_samples
+        yield Card(f"Steps · {kinds[0].steady_count:,}", duration(kinds[0].med_ns), "median", None, _kinds(speaker))
+    samples = speaker.why.host_samples
     if samples and samples.main.arithmetic and samples.main.enough:
         share = samples.main.arithmetic
         classes = ", ".join(f"{c.sample_class} {per_cent(c.share)}" for c in samples.main.classes[:3])

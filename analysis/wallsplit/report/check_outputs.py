@@ -20,29 +20,33 @@ _SIGNS: Mapping[str, str] = {"kept": "✅", "BROKEN": "❌", "unknown": "❔", "
 
 def exit_code(judgements: Sequence[Judgement]) -> int:
     """Return 1 where a budget is broken that is no mere warning, else 2 where one is unknown, else 0."""
-    if any(one.is_failure for one in judgements):
+    if any(judgement.is_failure for judgement in judgements):
         return 1
-    return 2 if any(one.status == "unknown" for one in judgements) else 0
+    return 2 if any(judgement.status == "unknown" for judgement in judgements) else 0
 
 
 def lines(judgements: Sequence[Judgement], warnings: Sequence[str]) -> list[str]:
     """Return a line for each budget, and one that counts them."""
-    found = [f"{WARNING}  {_line(text)}" for text in warnings]
-    found += [f"{_word(one):<7}  {_line(one.budget.name)}: {_line(one.text)}" for one in judgements]
-    return [*found, counted(judgements)]
+    lines = [f"{WARNING}  {_line(text)}" for text in warnings]
+    lines += [
+        f"{_word(judgement):<7}  {_line(judgement.budget.name)}: {_line(judgement.text)}" for judgement in judgements
+    ]
+    return [*lines, counted(judgements)]
 
 
 def counted(judgements: Sequence[Judgement]) -> str:
     """Return how many budgets there are, and what became of them."""
-    words = [_word(one) for one in judgements]
-    told = ", ".join(f"{words.count(word)} {word.lower()}" for word in (*_SHOWN.values(), WARNING) if word in words)
-    return f"{len(judgements)} budget{'' if len(judgements) == 1 else 's'}: {told}."
+    words = [_word(judgement) for judgement in judgements]
+    tally = ", ".join(f"{words.count(word)} {word.lower()}" for word in (*_SHOWN.values(), WARNING) if word in words)
+    return f"{len(judgements)} budget{'' if len(judgements) == 1 else 's'}: {tally}."
 
 
 def junit(judgements: Sequence[Judgement]) -> str:
     """Return the check as JUnit's XML: a case per budget; a broken warning is a case that passed and says so."""
-    counts: dict[Status, int] = {status: sum(one.status == status for one in judgements) for status in _STATUSES}
-    failures = sum(one.is_failure for one in judgements)
+    counts: dict[Status, int] = {
+        status: sum(judgement.status == status for judgement in judgements) for status in _STATUSES
+    }
+    failures = sum(judgement.is_failure for judgement in judgements)
     cases = "\n".join(map(_case, judgements))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -54,22 +58,22 @@ def junit(judgements: Sequence[Judgement]) -> str:
 _STATUSES: tuple[Status, ...] = ("kept", "broken", "unknown", "skipped")
 
 
-def _case(one: Judgement) -> str:
-    message = quoteattr(_line(one.text))
-    tag = "failure" if one.is_failure else {"unknown": "error", "skipped": "skipped"}.get(one.status)
-    said = f"warning: {one.text}" if one.status == "broken" else one.text
+def _case(judgement: Judgement) -> str:
+    message = quoteattr(_line(judgement.text))
+    tag = "failure" if judgement.is_failure else {"unknown": "error", "skipped": "skipped"}.get(judgement.status)
+    said = f"warning: {judgement.text}" if judgement.status == "broken" else judgement.text
     inside = f"<{tag} message={message}/>" if tag else f"<system-out>{escape(_line(said))}</system-out>"
-    return f'<testcase classname="wallsplit.check" name={quoteattr(_line(one.budget.name))}>{inside}</testcase>'
+    return f'<testcase classname="wallsplit.check" name={quoteattr(_line(judgement.budget.name))}>{inside}</testcase>'
 
 
 def annotations(judgements: Sequence[Judgement], warnings: Sequence[str]) -> list[str]:
     """Return GitHub's workflow commands for what is broken or unknown; nothing in them ends a command early."""
-    found = [f"::warning title=wallsplit check::{_data(text)}" for text in warnings]
-    for one in judgements:
-        if one.status in ("broken", "unknown"):
-            level = "error" if one.budget.severity == "error" else "warning"
-            found.append(f"::{level} title={_property(f'wallsplit: {one.budget.name}')}::{_data(one.text)}")
-    return found
+    lines = [f"::warning title=wallsplit check::{_data(text)}" for text in warnings]
+    for judgement in judgements:
+        if judgement.status in ("broken", "unknown"):
+            level = "error" if judgement.budget.severity == "error" else "warning"
+            lines.append(f"::{level} title={_property(f'wallsplit: {judgement.budget.name}')}::{_data(judgement.text)}")
+    return lines
 
 
 def _data(text: str) -> str:
@@ -83,8 +87,8 @@ def _property(text: str) -> str:
 def summary(judgements: Sequence[Judgement], warnings: Sequence[str]) -> str:
     """Return the check as Markdown for a workflow's summary."""
     rows = [
-        f"| {_SIGNS[_word(one)]} | {markdown_escape(one.budget.name)} | {markdown_escape(one.text)} |"
-        for one in judgements
+        f"| {_SIGNS[_word(judgement)]} | {markdown_escape(judgement.budget.name)} | {markdown_escape(judgement.text)} |"
+        for judgement in judgements
     ]
     notes = [f"> [!WARNING]\n> {markdown_escape(text)}\n" for text in warnings]
     head = [SUMMARY_MARK, "", counted(judgements), "", *notes, "| | budget | found |", "| :-- | :-- | :-- |"]
@@ -100,13 +104,13 @@ def document(judgements: Sequence[Judgement], per: str, paths: Sequence[str], wa
         "traces": [path.encode("utf-8", "backslashreplace").decode() for path in paths],
         "exit_code": exit_code(judgements),
         "warnings": list(warnings),
-        "budgets": [_value(one) for one in judgements],
+        "budgets": [_value(judgement) for judgement in judgements],
     }
     return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
-def _value(one: Judgement) -> dict[str, object]:
-    budget = one.budget
+def _value(judgement: Judgement) -> dict[str, object]:
+    budget = judgement.budget
     return {
         "name": budget.name,
         "figure": budget.figure,
@@ -116,9 +120,9 @@ def _value(one: Judgement) -> dict[str, object]:
         "regression": _written(budget.regression),
         "floor": _written(budget.floor),
         "severity": budget.severity,
-        "status": one.status,
-        "text": one.text,
-        "values": None if one.values is None else list(one.values),
+        "status": judgement.status,
+        "text": judgement.text,
+        "values": None if judgement.values is None else list(judgement.values),
     }
 
 
@@ -126,8 +130,8 @@ def _written(limit: Limit | None) -> str | None:
     return limit.text if limit else None
 
 
-def _word(one: Judgement) -> str:
-    return WARNING if one.status == "broken" and not one.is_failure else _SHOWN[one.status]
+def _word(judgement: Judgement) -> str:
+    return WARNING if judgement.status == "broken" and not judgement.is_failure else _SHOWN[judgement.status]
 
 
 def _line(text: str) -> str:

@@ -53,11 +53,11 @@ _CHANGES = (
 def comparison_report(comparison: Comparison, top: int) -> Report:
     """Return what there is to say about a comparison; long tables cut to their first `top` rows."""
     pairs = comparison.pairs
-    told = sentence if len(pairs) == 1 else short_sentence
+    phrase = sentence if len(pairs) == 1 else short_sentence
     traces = sum(len(side.repeats) for side in comparison.sides)
     return Report(
         title=f"Comparison of {len(comparison.sides)} sides",
-        headline=told(comparison, pairs[0]),
+        headline=phrase(comparison, pairs[0]),
         figure=None,
         sections=(
             _waterfall(comparison),

@@ -10,7 +10,7 @@ from wallsplit.figures.strip import Strip, strips
 from wallsplit.report.cards import Card, cards
 from wallsplit.text import for_people
 from wallsplit.words.advice import Advice, advice
-from wallsplit.words.amounts import counted
+from wallsplit.words.amounts import counted, how_many
 from wallsplit.words.seconds import seconds
 from wallsplit.words.speakers import speakers
 from wallsplit.words.verdict import verdict
@@ -76,26 +76,27 @@ def _warning(analysis: Analysis) -> str:
     )
     if not grave:
         return ""
-    more = f" ({counted(len(grave) - 1, 'more note')} below)" if len(grave) > 1 else ""
+    more = f" ({how_many(len(grave) - 1)} more in the notes)" if len(grave) > 1 else ""
     return f"{grave[0].level.capitalize()}: {for_people(grave[0].text.split('. ')[0].rstrip('.'), 300)}{more}."
 
 
 def _left_out(analysis: Analysis) -> str:
     """Return one line on what was not recorded and what was not used."""
     every = speakers(analysis)
-    is_known = any(one.why.course for one in every)
+    is_known = any(speaker.why.course for speaker in every)
     missing = []
     if every and analysis.explained and analysis.explained.cpu_sampling is None:
         missing.append("CPU samples")
     groups = analysis.tables.get("nvtx_groups")
     if is_known and groups is not None and groups.is_empty():
         missing.append("NVTX ranges")
-    if any(one.graph_share > 0 for one in every):
+    if any(speaker.graph_share > 0 for speaker in every):
         missing.append("the inside of CUDA graphs")
     said = [f"Not recorded: {', '.join(missing)}."] if missing else []
     if analysis.not_used:
         said.append(f"Not used: {counted(len(analysis.not_used), 'table')} of the export.")
     messages = analysis.tables.get("nsys_messages")
     if messages is not None and messages.height:
-        said.append(f"{counted(messages.height, 'message')} of nsys are folded away below.".capitalize())
+        have = "has a section of its" if messages.height == 1 else "have a section of their"
+        said.append(f"{counted(messages.height, 'message')} of nsys {have} own.".capitalize())
     return " ".join(said)

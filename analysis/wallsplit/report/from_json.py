@@ -55,12 +55,12 @@ def analysis(source: str | Path) -> Analysis:
     Raises:
         SavedAnalysisError: as for `outcomes`; or the document has several traces, or one that could not be analysed.
     """
-    found = outcomes(source)
-    if len(found) != 1:
-        raise SavedAnalysisError(f"{_text(source)[0]}: holds {len(found)} traces, not one; save each on its own")
-    if isinstance(found[0], Failure):
-        raise SavedAnalysisError(f"{_text(source)[0]}: holds no analysis, but a failure: {found[0].message}")
-    return found[0]
+    saved = outcomes(source)
+    if len(saved) != 1:
+        raise SavedAnalysisError(f"{_text(source)[0]}: holds {len(saved)} traces, not one; save each on its own")
+    if isinstance(saved[0], Failure):
+        raise SavedAnalysisError(f"{_text(source)[0]}: holds no analysis, but a failure: {saved[0].message}")
+    return saved[0]
 
 
 _ADVICE = "write one with: wallsplit analyze TRACE --json"

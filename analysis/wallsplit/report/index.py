@@ -57,7 +57,7 @@ def verdict_of_set(analyses: Sequence[Analysis], failed: int = 0) -> str:
         (sum(map(primary.count, _NOT_JUDGED)), "cannot be judged", "cannot be judged"),
         (failed, "failed", "failed"),
     ]
-    parts = [f"{how_many(n)} {one if n == 1 else several}" for n, several, one in said if n]
+    parts = [f"{how_many(n)} {alone if n == 1 else several}" for n, several, alone in said if n]
     return f"{counted(len(analyses) + failed, 'trace').capitalize()}{': ' if parts else ''}{', '.join(parts)}."
 
 
@@ -76,11 +76,11 @@ def _place(analysis: Analysis) -> tuple[int, float]:
     every = speakers(analysis)
     if not analysis.ledgers or all(ledger.accounts["cuda.launch"] is None for ledger in analysis.ledgers):
         return 2, 0.0
-    if any(one.diagnosis.primary in ("abstain", "failed_calls") for one in every):
+    if any(speaker.diagnosis.primary in ("abstain", "failed_calls") for speaker in every):
         return 0, 0.0
-    told = of_gpus(analysis.ledgers)
-    on_gpu = sum(ledger.gpu_busy_ns or 0 for ledger in told)
-    return 1, on_gpu / max(1, sum(ledger.wall_ns for ledger in told))
+    ledgers = of_gpus(analysis.ledgers)
+    on_gpu = sum(ledger.gpu_busy_ns or 0 for ledger in ledgers)
+    return 1, on_gpu / max(1, sum(ledger.wall_ns for ledger in ledgers))
 
 
 def _table(analyses: Sequence[Analysis], stems: Sequence[str]) -> Table:
@@ -121,17 +121,21 @@ def _split(analysis: Analysis) -> Split | None:
     segments = [segment for part in bars for segment in part.segments]
     first = {segment.key: segment for segment in segments}
     total = {key: sum(s.value_ns for s in segments if s.key == key) for key in first}
-    return Split(Bar(trace_name(analysis), tuple(replace(one, value_ns=total[key]) for key, one in first.items())))
+    return Split(
+        Bar(trace_name(analysis), tuple(replace(segment, value_ns=total[key]) for key, segment in first.items()))
+    )
 
 
 def _between_gpus(analysis: Analysis) -> str | None:
-    every = [one for one in speakers(analysis) if one.ledger.device is not None]
+    every = [speaker for speaker in speakers(analysis) if speaker.ledger.device is not None]
     if len(every) < 2:
         return None
-    lowest = min(every, key=lambda one: one.share("work"))
-    comm = [one.share("comm") for one in every]
+    lowest = min(every, key=lambda speaker: speaker.share("work"))
+    comm = [speaker.share("comm") for speaker in every]
     exposed = f"; exposed communication {between(comm)}" if max(comm) >= 0.001 else ""
-    return f"computing {between([one.share('work') for one in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
+    return (
+        f"computing {between([speaker.share('work') for speaker in every])}, least on GPU {lowest.ledger.gpu}{exposed}"
+    )
 
 
 def _without_folder(path: str, message: str) -> str:
@@ -149,8 +153,8 @@ def _figures(analyses: Sequence[Analysis]) -> tuple[Figure, ...]:
     )
     if not bars:
         return ()
-    absolute, relative = Bars(bars, max(one.total_ns for one in bars)), Bars(bars)
-    alt = "; ".join(one.in_words for one in bars)
+    absolute, relative = Bars(bars, max(each.total_ns for each in bars)), Bars(bars)
+    alt = "; ".join(each.in_words for each in bars)
     return (
         Figure("time", STEM, "Wall time, on one scale", alt, lambda: stacked(absolute), absolute),
         Figure("share", STEM, "Per cent of each one's wall time", alt, lambda: stacked(relative), relative),

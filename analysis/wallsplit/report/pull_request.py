@@ -54,9 +54,9 @@ def _parts(comparison: Comparison, rows: int) -> Iterator[str]:
 def _tables(comparison: Comparison, pair: Pair, rows: int) -> Iterator[str]:
     several = f": {label(pair.before)} → {label(pair.after)}" if len(comparison.pairs) > 1 else ""
     for kind in KINDS:
-        found = changed(pair, kind.key)
-        if found:
-            of = f" ({min(rows, len(found))} of {len(found)})" if len(found) > rows else ""
+        changes = changed(pair, kind.key)
+        if changes:
+            of = f" ({min(rows, len(changes))} of {len(changes)})" if len(changes) > rows else ""
             summary = escape(for_people(f"{kind.title} that changed{of}{several}"))
-            table = table_text(changes_table(comparison, kind, found, rows), captioned=False)
+            table = table_text(changes_table(comparison, kind, changes, rows), captioned=False)
             yield f"<details><summary>{summary}</summary>\n\n{table}\n\n</details>"

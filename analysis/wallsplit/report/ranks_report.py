@@ -9,45 +9,49 @@ from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar
 from wallsplit.note import Note
 from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
-from wallsplit.words.ranks import clock_warnings, rank_label, ranks_sentence
+from wallsplit.text import for_people
+from wallsplit.words.rank_sentences import clock_warnings, rank_label, ranks_sentence
 
 STEM = "ranks"
 _NOT_TOLD = "not told"
+_BAR_LABEL = 24
+"""Characters of a rank's label beside its bar; shortened in the middle, as the end tells ranks of one trace apart."""
 
 
-def ranks_report(found: Ranks, top: int) -> Report:
+def ranks_report(ranks: Ranks, top: int) -> Report:
     """Return what there is to say about the ranks of a run; long tables cut to their first `top` rows."""
-    told = clock_warnings(found)
-    remarks = (Remarks(tuple(Note("comparison", "warning", text) for text in told)),) if told else ()
-    clocks = Paragraph(f"{found.clocks.told[:1].upper()}{found.clocks.told[1:]}.", essential=not told)
-    sections = [Section("ranks", "Rank by rank", (_ranks(found, top), clocks, *remarks))]
-    if found.by_name:
-        sections.append(Section("collectives", "Collectives", (_collectives(found, top),)))
+    warnings = clock_warnings(ranks)
+    remarks = (Remarks(tuple(Note("comparison", "warning", text) for text in warnings)),) if warnings else ()
+    clocks = Paragraph(f"{ranks.clocks.told[:1].upper()}{ranks.clocks.told[1:]}.", essential=not warnings)
+    sections = [Section("ranks", "Rank by rank", (_ranks(ranks, top), clocks, *remarks))]
+    if ranks.by_name:
+        sections.append(Section("collectives", "Collectives", (_collectives(ranks, top),)))
     return Report(
-        title=f"{len(found.ranks)} ranks",
-        headline=ranks_sentence(found),
-        figure=_figure(found),
+        title=f"{len(ranks.ranks)} ranks",
+        headline=ranks_sentence(ranks),
+        figure=_figure(ranks),
         sections=tuple(sections),
-        source=f"{len(found.ranks)} traces of NVIDIA Nsight Systems",
+        source=f"{len(ranks.ranks)} traces of NVIDIA Nsight Systems",
     )
 
 
-def _figure(found: Ranks) -> Figure:
-    shown = found.ranks[:MOST]
+def _figure(ranks: Ranks) -> Figure:
+    shown = ranks.ranks[:MOST]
     bars = Bars(
-        tuple(bar(rank_label(rank)[:16], rank.ledger) for rank in shown), max(rank.ledger.wall_ns for rank in shown)
+        tuple(bar(for_people(rank.label, _BAR_LABEL), rank.ledger) for rank in shown),
+        max(rank.ledger.wall_ns for rank in shown),
     )
     return Figure(
         name="ledger",
         section="headline",
         caption="Where each rank's time went, from its first matched collective to its last",
-        alt="; ".join(one.in_words for one in bars.bars),
+        alt="; ".join(each.in_words for each in bars.bars),
         draw=lambda: stacked(bars),
         bars=bars,
     )
 
 
-def _ranks(found: Ranks, top: int) -> Table:
+def _ranks(ranks: Ranks, top: int) -> Table:
     columns = (
         Column("rank", brief=True),
         Column("wall", "ns"),
@@ -69,13 +73,13 @@ def _ranks(found: Ranks, top: int) -> Table:
             rank.came_last,
             rank.holds_up_ns,
         )
-        for rank in found.ranks[:top]
+        for rank in ranks.ranks[:top]
     )
     caption = "Exposed: communication with nothing computed meanwhile, waiting for other ranks included"
-    return Table(caption, columns, rows, len(found.ranks), essential=True)
+    return Table(caption, columns, rows, len(ranks.ranks), essential=True)
 
 
-def _collectives(found: Ranks, top: int) -> Table:
+def _collectives(ranks: Ranks, top: int) -> Table:
     columns = (
         Column("collective"),
         Column("count", "count"),
@@ -85,13 +89,20 @@ def _collectives(found: Ranks, top: int) -> Table:
         Column("waiting, all ranks", "ns"),
     )
     rows = tuple(
-        (one.name, one.count, one.skew.med_ns, one.skew.p95_ns, one.skew.max_ns, one.wait_ns)
-        for one in found.by_name[:top]
+        (
+            collective.name,
+            collective.count,
+            collective.skew.med_ns,
+            collective.skew.p95_ns,
+            collective.skew.max_ns,
+            collective.wait_ns,
+        )
+        for collective in ranks.by_name[:top]
     )
-    return Table("From the first rank's start to the last one's", columns, rows, len(found.by_name))
+    return Table("From the first rank's start to the last one's", columns, rows, len(ranks.by_name))
 
 
-def ranks_value(found: Ranks) -> dict[str, Any]:
+def ranks_value(ranks: Ranks) -> dict[str, Any]:
     """Return the ranks as plain values for the document (docs/report.schema.json). Times in ns."""
     return {
         "ranks": [
@@ -106,16 +117,16 @@ def ranks_value(found: Ranks) -> dict[str, Any]:
                 "came_last": rank.came_last,
                 "holds_up_ns": rank.holds_up_ns,
             }
-            for rank in found.ranks
+            for rank in ranks.ranks
         ],
         "clocks": {
-            key: list(value) if isinstance(value, tuple) else value for key, value in vars(found.clocks).items()
+            key: list(value) if isinstance(value, tuple) else value for key, value in vars(ranks.clocks).items()
         },
-        "matched": found.matched,
-        "not_overlapping": found.not_overlapping,
-        "skew": None if found.skew is None else asdict(found.skew),
-        "by_name": [asdict(one) for one in found.by_name],
-        "slowest": found.slowest,
-        "imbalance_ratio": found.imbalance_ratio,
-        "reason": found.reason,
+        "matched": ranks.matched,
+        "not_overlapping": ranks.not_overlapping,
+        "skew": None if ranks.skew is None else asdict(ranks.skew),
+        "by_name": [asdict(collective) for collective in ranks.by_name],
+        "slowest": ranks.slowest,
+        "imbalance_ratio": ranks.imbalance_ratio,
+        "reason": ranks.reason,
     }

@@ -25,8 +25,8 @@ def summary(analysis: Analysis) -> str:
 
 def summary_of(analysis: Analysis, first: FirstScreen) -> str:
     """Return at most LINES lines, BYTES bytes, of Markdown: verdict, proof of the ledger, bar, cards, what to do."""
-    made = f"wallsplit {__version__}"
-    head = " · ".join(part for part in (file_name(analysis.path), context(analysis), made) if part)
+    generator = f"wallsplit {__version__}"
+    head = " · ".join(part for part in (file_name(analysis.path), context(analysis), generator) if part)
     lines = [
         f"**{escape(first.verdict)}**",
         f"{escape(head)}. {f'{BANNER} ' if analysis.reconstructed else ''}{escape(first.seconds)}",
@@ -51,15 +51,15 @@ def _short(lines: list[str]) -> Iterator[str]:
 
 
 def _bar(analysis: Analysis) -> Iterator[str]:
-    told = of_gpus(analysis.ledgers) or analysis.ledgers
-    parts = [share for share in shares(told) if share.time_ns]
+    ledgers = of_gpus(analysis.ledgers) or analysis.ledgers
+    parts = [share for share in shares(ledgers) if share.time_ns]
     cells = units.apportion([share.time_ns for share in parts], _BAR)
     if parts:
         yield f"`{''.join(_GLYPHS[share.part.key] * n for share, n in zip(parts, cells, strict=True))}`"
-        device = any(ledger.device is not None for ledger in told)
+        device = any(ledger.device is not None for ledger in ledgers)
         titles = [share.part.title if device else share.part.without_device or share.part.title for share in parts]
         yield " · ".join(
-            f"`{_GLYPHS[share.part.key]}` {escape(title)} {_bound(told, share)}{share.percent} %"
+            f"`{_GLYPHS[share.part.key]}` {escape(title)} {_bound(ledgers, share)}{share.percent} %"
             for share, title in zip(parts, titles, strict=True)
         )
 

@@ -1,5 +1,6 @@
 """What the first screen says of traces and cases: what is said, not how it is worded."""
 
+import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +8,7 @@ from functools import cache
 import pytest
 
 from analyses import ALL
-from shared_traces import CASES, TRACES, needs_shared_traces
+from shared_traces import CASES, ORACLES, TRACES, needs_shared_traces
 from wallsplit.analysis import Analysis
 from wallsplit.pipeline import analyze
 from wallsplit.words.advice import MOST, advice
@@ -67,7 +68,7 @@ SAYS = {  # of the verdict; then of each row of what to do, in order, or of any 
     "02_oom": (["Out of memory", "cudaMalloc failed", "launched nothing"], ["memory.*GB were held"]),
     "16_no_kernel_image": (
         ["No kernel ran", "ten launches failed", "209", "no kernel image"],
-        ["fix the failing call"],
+        ["build for this GPU"],
     ),
 }
 
@@ -128,6 +129,22 @@ def test_the_first_row_is_about_what_matters_in_a_longer_run(name: str, in_scope
     assert speakers(analysis)[0].diagnosis.in_scope == in_scope
     first = advice(analysis)[0]
     assert re.search(do, f"{first.do} {first.because}"), first
+
+
+@needs_shared_traces
+@pytest.mark.parametrize("name", TRACES)
+def test_what_is_read_first_rests_on_the_finding_of_the_oracle(name: str) -> None:
+    """The verdict and the first row are made from these: see the reading above."""
+    assert ORACLES
+    oracle = ORACLES / name / "why.json"
+    if not oracle.exists():
+        pytest.skip("no oracle")
+    expected = {
+        (ledger["pid"], ledger["device"]): ledger["diagnosis"].get("in_scope")
+        for ledger in json.loads(oracle.read_text(encoding="utf-8"))["ledgers"]
+    }
+    read = {(x.ledger.pid, x.ledger.device): x.diagnosis.in_scope for x in speakers(analysed(name))}
+    assert read == {place: expected[place] for place in read}
 
 
 @needs_shared_traces

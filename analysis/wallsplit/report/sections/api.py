@@ -45,8 +45,8 @@ def api(analysis: Analysis, top: int) -> Section | None:
     only = analysis.ledgers[0] if len(analysis.ledgers) == 1 else None
     blocks: list[Block] = [_calls(analysis, frame, only, top), Paragraph(_EXPLANATION)]
     blocks += [] if only or not analysis.ledgers else [_exposures(analysis, top)]
-    if told := _booked_elsewhere(analysis, frame):
-        blocks.append(Paragraph(told, essential=True))
+    if elsewhere := _booked_elsewhere(analysis, frame):
+        blocks.append(Paragraph(elsewhere, essential=True))
     return Section("api", "CUDA calls", tuple(blocks))
 
 

@@ -33,28 +33,28 @@ def arithmetic(analysis: Analysis, _top: int) -> Section | None:
     every = list(zip(analysis.ledgers, analysis.arithmetic, strict=True))
     # A process that only starts others has no FLOPs of its own: it is shown where none has any.
     pairs = [pair for pair in every if pair[1].works[0].flops is not None] or every
-    for ledger, one in pairs[:MOST]:
+    for ledger, arithmetic in pairs[:MOST]:
         blocks += [
-            _table(ledger, one, ledger_label(analysis, ledger)),
-            Paragraph(in_words(ledger, one), essential=True),
-            Paragraph(_sources(ledger, one), essential=True),
+            _table(ledger, arithmetic, ledger_label(analysis, ledger)),
+            Paragraph(in_words(ledger, arithmetic), essential=True),
+            Paragraph(_sources(ledger, arithmetic), essential=True),
         ]
     if len(pairs) > MOST:
-        told = f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."
-        blocks.append(Paragraph(told, essential=True))
+        left_out = f"The first {MOST} of {len(pairs)} ledgers; the JSON output has all."
+        blocks.append(Paragraph(left_out, essential=True))
     if analysis.nvml and (said := nvidia_smi(analysis.nvml, analysis)):
         blocks.append(Paragraph(said, essential=True))
     return Section("arithmetic", "Arithmetic against overhead", tuple(blocks))
 
 
-def in_words(ledger: Ledger, one: LedgerArithmetic) -> str:
+def in_words(ledger: Ledger, arithmetic: LedgerArithmetic) -> str:
     """Return the window's overhead in short sentences that say which figure is of which kind."""
-    work = one.works[0]
+    work = arithmetic.works[0]
     parts = []
-    if work.modelled_ns is not None and work.flops is not None and one.peak is not None:
+    if work.modelled_ns is not None and work.flops is not None and arithmetic.peak is not None:
         parts.append(
             f"its arithmetic alone would take {units.ns(work.modelled_ns)} (modelled: {units.flops(work.flops)} at "
-            f"{units.flops(one.peak.flops_per_s)}/s)"
+            f"{units.flops(arithmetic.peak.flops_per_s)}/s)"
         )
     if work.measured_at_most_ns is not None:
         whole = "" if work.measured_is_whole else "≥ "
@@ -82,10 +82,10 @@ def nvidia_smi(nvml: NvmlSummary, analysis: Analysis) -> str | None:
     return " ".join(sentences) or None
 
 
-def _table(ledger: Ledger, one: LedgerArithmetic, label: str) -> Table:
+def _table(ledger: Ledger, arithmetic: LedgerArithmetic, label: str) -> Table:
     """Return a row per window, epoch and step; on a CPU, where no kernel can be measured, without that column."""
     kept = [i for i, column in enumerate(_COLUMNS) if column.title != _MEASURED or _has_cuda(ledger)]
-    rows = tuple(tuple(_row(work)[i] for i in kept) for work in one.works)
+    rows = tuple(tuple(_row(work)[i] for i in kept) for work in arithmetic.works)
     return Table(
         f"Wall time and arithmetic of {label}", tuple(_COLUMNS[i] for i in kept), rows, len(rows), essential=True
     )
@@ -131,8 +131,12 @@ def _utilisation(ledger: Ledger, work: Work) -> str:
     return f" {', '.join(parts)}." if parts else ""
 
 
-def _sources(ledger: Ledger, one: LedgerArithmetic) -> str:
-    peak = f"{units.flops(one.peak.flops_per_s)}/s = {one.peak.source}" if one.peak else f"not known: {one.no_peak}"
+def _sources(ledger: Ledger, arithmetic: LedgerArithmetic) -> str:
+    peak = (
+        f"{units.flops(arithmetic.peak.flops_per_s)}/s = {arithmetic.peak.source}"
+        if arithmetic.peak
+        else f"not known: {arithmetic.no_peak}"
+    )
     graphs, kernels = ledger.accounts["gpu.graph"], ledger.accounts["gpu.kernel"]
     opaque = f" Of the GPU work, {units.ns(kernels or 0)} are kernels, the rest are graphs recorded as a whole."
-    return f"FLOPs: {one.counted}. Peak: {peak}.{opaque if graphs else ''}"
+    return f"FLOPs: {arithmetic.counted}. Peak: {peak}.{opaque if graphs else ''}"

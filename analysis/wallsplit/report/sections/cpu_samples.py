@@ -74,8 +74,8 @@ def section(facts: CpuSampling, ledgers: Sequence[tuple[str, HostSamples]], top:
     """Return what the samples say about each ledger, given with its label."""
     blocks: list[Block] = [block for label, samples in ledgers[:MOST] for block in _ledger(facts, label, samples, top)]
     if len(ledgers) > MOST:
-        told = f"The first {MOST} of {len(ledgers)} ledgers with samples; the JSON output has all."
-        blocks.append(Paragraph(told, essential=True))
+        left_out = f"The first {MOST} of {len(ledgers)} ledgers with samples; the JSON output has all."
+        blocks.append(Paragraph(left_out, essential=True))
     return Section("cpu_samples", "What the CPU executed", (*blocks, Paragraph(how_sampled(facts))))
 
 
@@ -128,8 +128,8 @@ def _arithmetic(share: ArithmeticShare) -> str:
 
 def _measuring(main: Summary) -> str:
     """Return what measuring took: it is no part of the program."""
-    found = [each for each in main.classes if each.sample_class == "profiler"]
-    return f" Measuring itself took {between(found[0].low, found[0].high)} of it." if found else ""
+    profiler = [each for each in main.classes if each.sample_class == "profiler"]
+    return f" Measuring itself took {between(profiler[0].low, profiler[0].high)} of it." if profiler else ""
 
 
 def _not_seen(main: Summary) -> str:

@@ -35,8 +35,8 @@ def findings(analysis: Analysis, _top: int) -> Section | None:
 def _of(subject: Subject, *, asked_for_cpu: bool) -> list[Block]:
     diagnosis = subject.why.diagnosis
     if diagnosis.primary in ("abstain", "no_cuda", "no_gpu_use"):
-        told = without_findings(subject.label, subject.ledger, subject.why, asked_for_cpu=asked_for_cpu)
-        return [Paragraph(told, essential=True)]
+        sentence = without_findings(subject.label, subject.ledger, subject.why, asked_for_cpu=asked_for_cpu)
+        return [Paragraph(sentence, essential=True)]
     rows: list[tuple[Cell, ...]] = []
     for finding in diagnosis.findings:
         won = (

@@ -24,12 +24,12 @@ def ledger(analysis: Analysis, _top: int) -> Section | None:
     if not analysis.ledgers:
         return None
     blocks: list[Paragraph | Table] = []
-    for one in analysis.ledgers[:MOST]:
-        blocks += [accounts(one, ledger_label(analysis, one)), Paragraph(balance(one), essential=True)]
-        blocks += [_host_parts(one, ledger_label(analysis, one))] if one.host_parts else []
+    for booked in analysis.ledgers[:MOST]:
+        blocks += [accounts(booked, ledger_label(analysis, booked)), Paragraph(balance(booked), essential=True)]
+        blocks += [_host_parts(booked, ledger_label(analysis, booked))] if booked.host_parts else []
     if len(analysis.ledgers) > MOST:
-        told = f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."
-        blocks.append(Paragraph(told, essential=True))
+        left_out = f"The first {MOST} of {len(analysis.ledgers)} ledgers; the JSON output has all."
+        blocks.append(Paragraph(left_out, essential=True))
     return Section("ledger", "The ledger", tuple(blocks))
 
 

@@ -80,7 +80,7 @@ def _held(analysis: Analysis) -> list[Block]:
 
 
 def _migrated(analysis: Analysis) -> list[Block]:
-    found = [(subject, subject.why.managed_memory) for subject in shown(subjects(analysis))]
+    pairs = [(subject, subject.why.managed_memory) for subject in shown(subjects(analysis))]
     rows = [
         (
             subject.label,
@@ -92,7 +92,7 @@ def _migrated(analysis: Analysis) -> list[Block]:
             managed.kernel_ns,
             managed.gpu_faults,
         )
-        for subject, managed in found
+        for subject, managed in pairs
         if managed
     ]
     columns = (
@@ -109,8 +109,8 @@ def _migrated(analysis: Analysis) -> list[Block]:
 
 
 def _pageable(analysis: Analysis) -> list[Block]:
-    found = [(subject, subject.why.pageable_copies) for subject in shown(subjects(analysis))]
-    rows = [(subject.label, x.count, x.bytes, x.host_ns, x.waiting_ns, x.idle_ns) for subject, x in found if x]
+    pairs = [(subject, subject.why.pageable_copies) for subject in shown(subjects(analysis))]
+    rows = [(subject.label, x.count, x.bytes, x.host_ns, x.waiting_ns, x.idle_ns) for subject, x in pairs if x]
     columns = (
         Column("ledger"),
         Column("copies", "count"),

@@ -60,9 +60,9 @@ def _of(subject: Subject, *, several: bool) -> list[Block]:
 def _in_words(steps: Steps, wall_ns: int) -> str:
     total = steps.steps_total_ns or 0
     share = units.ratio(total / wall_ns) if wall_ns else "0 %"
-    told = f"{FOUND[steps.source or '']} {BEGINS[steps.boundary or 'host']}"
+    definition = f"{FOUND[steps.source or '']} {BEGINS[steps.boundary or 'host']}"
     around = f"{units.ns(steps.before_ns or 0)} lie before the first, {units.ns(steps.after_ns or 0)} after the last"
-    return f"{units.count(steps.count)} steps take {units.ns(total)}, {share} of the window; {around}. {told}"
+    return f"{units.count(steps.count)} steps take {units.ns(total)}, {share} of the window; {around}. {definition}"
 
 
 def _stalled(kinds: tuple[StepKind, ...]) -> Iterator[str]:

@@ -9,8 +9,8 @@ from typing import Final
 
 from wallsplit.errors import ReportError
 from wallsplit.report.markdown import escape
-from wallsplit_study import page_r1, page_r2, page_surface
-from wallsplit_study.page_text import ABSENT, Study, paragraph
+from wallsplit_study.page import r1, r2, surface
+from wallsplit_study.page.text import ABSENT, Study, paragraph
 
 _LIBRARIES: Final = ("python", "numpy", "tensorflow-cpu", "tensorflow", "keras", "jax", "torch", "gensim")
 _MARKED = re.compile(r"<!-- measured: (?P<name>[\w-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
@@ -25,7 +25,7 @@ def rewritten(page: str, study: Study) -> str:
     named = [found["name"] for found in _MARKED.finditer(page)]
     if sorted(named) != sorted(BLOCKS):
         odd = ", ".join(sorted(set(named) ^ set(BLOCKS))) or "a block twice"
-        raise ReportError(f"the page of the study: its measured blocks are not those of page.py ({odd})")
+        raise ReportError(f"the page of the study: its measured blocks are not those of page/blocks.py ({odd})")
     return _MARKED.sub(
         lambda found: f"<!-- measured: {found['name']} -->\n{BLOCKS[found['name']](study)}\n<!-- end -->\n", page
     )
@@ -51,20 +51,20 @@ def setup(study: Study) -> str:
 
 BLOCKS: Final[Mapping[str, Callable[[Study], str]]] = {
     "setup": setup,
-    "epochs": page_r1.epochs_by_batch,
-    "taxes": page_r1.taxes,
-    "first-epochs": page_r1.first_epochs,
-    "shape": page_r1.shape,
-    "phases": page_r1.phases,
-    "steps": page_r1.steps,
-    "search": page_r1.searches,
-    "items": page_r2.items,
-    "item-cost": page_r2.item_cost,
-    "forward": page_r2.forward,
-    "causes": page_r2.causes,
-    "word2vec": page_r2.word2vec,
-    "break-even": page_surface.break_even,
-    "word2vec-bounds": page_surface.word2vec_bounds,
-    "end-to-end": page_surface.end_to_end,
-    "latency": page_surface.latency,
+    "epochs": r1.epochs_by_batch,
+    "taxes": r1.taxes,
+    "first-epochs": r1.first_epochs,
+    "shape": r1.shape,
+    "phases": r1.phases,
+    "steps": r1.steps,
+    "search": r1.searches,
+    "items": r2.items,
+    "item-cost": r2.item_cost,
+    "forward": r2.forward,
+    "causes": r2.causes,
+    "word2vec": r2.word2vec,
+    "break-even": surface.break_even,
+    "word2vec-bounds": surface.word2vec_bounds,
+    "end-to-end": surface.end_to_end,
+    "latency": surface.latency,
 }

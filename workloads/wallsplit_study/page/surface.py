@@ -6,7 +6,7 @@ from wallsplit.report.document import Cell, Table
 from wallsplit_study.break_even import agreement, crossings, measured_surface, opponents
 from wallsplit_study.end_to_end import ways_table
 from wallsplit_study.latency import latency_table
-from wallsplit_study.page_text import Study, paragraph, table
+from wallsplit_study.page.text import Study, paragraph, table
 from wallsplit_study.word2vec import bounds
 
 _NOTHING: Final = "Not measured here yet."

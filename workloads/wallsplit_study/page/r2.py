@@ -10,7 +10,7 @@ from wallsplit.report.markdown import escape
 from wallsplit_study import published
 from wallsplit_study.frames import summary
 from wallsplit_study.items import cost, published_cost
-from wallsplit_study.page_text import ABSENT, Study, paragraph, table, with_error
+from wallsplit_study.page.text import ABSENT, Study, paragraph, table, with_error
 from wallsplit_study.remedies import compared_within
 from wallsplit_study.results import records, text, texts, whole
 from wallsplit_study.tables import median_or_status

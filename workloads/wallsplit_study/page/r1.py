@@ -11,7 +11,7 @@ from wallsplit.run.manifest import RunManifest
 from wallsplit_study import grid, operations, published
 from wallsplit_study.fitting import Line
 from wallsplit_study.frames import summary
-from wallsplit_study.page_text import ABSENT, Study, paragraph, table, with_error
+from wallsplit_study.page.text import ABSENT, Study, paragraph, table, with_error
 from wallsplit_study.search import search
 from wallsplit_study.tables import median_or_status
 
