@@ -128,3 +128,9 @@ def test_names_of_nsys_occur_in_trace_and_model_only() -> None:
     elsewhere = (p for package in PACKAGES for p in sources(package) if not any(map(p.is_relative_to, rooms)))
     found = [(path.relative_to(ROOT), word) for path in elsewhere for word in words_of_texts(path) if word in of_nsys]
     assert found == []
+
+
+def test_the_page_on_architecture_names_every_package_with_its_root() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for package, root in PACKAGES.items():
+        assert f"| `{root}/` | `{package}` |" in page

@@ -119,11 +119,12 @@ def _write_baseline(found: "Budgets", repeats: "Sequence[Repeat]", per: str, pat
     from wallsplit.comparison.check import baseline
     from wallsplit.report.writing import File, write
     from wallsplit.text import visible
+    from wallsplit.words.amounts import counted
 
     figures = baseline.baseline(found.budgets, repeats, per)
     content = baseline.written(figures).encode()
     write([File(path.name, content, baseline.MARK.encode())], path.parent, force=force)
-    tell(f"Baseline of {len(repeats)} runs: {visible(str(path))}\n")
+    tell(f"Baseline of {counted(len(repeats), 'run')}: {visible(str(path))}\n")
     for budget in found.budgets:
         if budget.regression and budget.figure not in figures.figures:
             say(f"{budget.figure}: is not measured in every trace, and so not in the baseline")

@@ -130,7 +130,7 @@ def analyze_main() -> NoReturn:
 
 
 def _prepare() -> None:
-    """Have signals that end a process end it in order, and closed streams lead nowhere; collect garbage seldom."""
+    """Have signals that end a process end it in order, closed streams lead nowhere, and no terminal 0 columns."""
     gc.set_threshold(_SELDOM)
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
@@ -138,6 +138,8 @@ def _prepare() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # wallsplit >&-
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+    if os.environ.get("COLUMNS", "1").strip("0") == "":  # Rich takes it at its word; elsewhere it means "not known"
+        del os.environ["COLUMNS"]
 
 
 def _terminated(number: int, _frame: FrameType | None) -> NoReturn:

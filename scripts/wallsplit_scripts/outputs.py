@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -133,7 +134,19 @@ def print_screen(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str
         return
     ordered = [analyses[i] for i in worst_first(analyses)]
     walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]
-    console.print(overview([(report(a, top), wall) for a, wall in zip(ordered, walls, strict=True)], console))
+    reports = [replace(report(a, top), title=title) for a, title in zip(ordered, _titles(ordered), strict=True)]
+    console.print(overview(list(zip(reports, walls, strict=True)), console))
     if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
         names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
         click.echo(f"Both are of one program: wallsplit compare {names}")
+
+
+def _titles(analyses: "Sequence[Analysis]") -> list[str]:
+    """Return the name of each trace's file, with its folder before it where several have that name."""
+    from wallsplit.text import file_name
+
+    names = [file_name(analysis.path) for analysis in analyses]
+    return [
+        f"{file_name(str(Path(analysis.path).absolute().parent))}/{name}" if names.count(name) > 1 else name
+        for analysis, name in zip(analyses, names, strict=True)
+    ]

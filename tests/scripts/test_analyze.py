@@ -250,11 +250,15 @@ def test_the_same_trace_elsewhere_gives_the_same_bytes(analyze: Analyze, tmp_pat
     assert written == files(tmp_path / "out-b")
 
 
-def test_traces_of_one_name_are_told_apart_by_their_folders(analyze: Analyze, tmp_path: Path) -> None:
+def test_traces_of_one_name_are_told_apart_by_their_folders(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     traces = [a_trace(tmp_path / folder / "run.sqlite") for folder in ("before", "after")]
     assert analyze(*traces, a_trace(tmp_path / "x" / "index.sqlite")) == 0
     pages = {p.name for p in (tmp_path / "reports").glob("*.html")}
     assert pages == {"before-run.html", "after-run.html", "x-index.html", "index.html"}
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("before/run.sqlite", "after/run.sqlite", " index.sqlite"))
 
 
 def test_a_file_of_the_users_is_not_overwritten_and_a_report_of_ours_is(

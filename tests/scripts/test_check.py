@@ -101,6 +101,7 @@ def test_a_baseline_is_written_and_then_tells_regressions(
         a_trace(tmp_path / f"new{n}.sqlite", 1100 + n)
     for _ in range(2):
         assert check(budgets, "old*.sqlite", "--write-baseline", "b.json") == 0
+        assert "Baseline of three runs: b.json" in capsys.readouterr().out
     assert check(budgets, "old*.sqlite") == 0
     assert check(budgets, "new*.sqlite") == 1
     assert "worse by more than the 3 % allowed" in capsys.readouterr().out

@@ -104,6 +104,19 @@ def test_closed_streams_are_no_defect() -> None:
     assert subprocess.run(["sh", "-c", f"{command} >&- 2>&-"]).returncode == 0
 
 
+@pytest.mark.parametrize("columns", ["0", "00", ""])
+@pytest.mark.usefixtures("importable")
+def test_a_terminal_of_no_columns_is_one_of_unknown_width(columns: str, tmp_path: Path) -> None:
+    two_traces(tmp_path)
+    command = [*WALLSPLIT, "analyze", "--no-report", "t.sqlite"]
+    done, usual = (
+        subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path)
+        for env in ({**os.environ, "COLUMNS": columns}, {k: v for k, v in os.environ.items() if k != "COLUMNS"})
+    )
+    assert (done.stdout, done.returncode) == (usual.stdout, 0)
+    assert done.stderr == ""
+
+
 def test_an_error_of_a_file_is_no_lost_output() -> None:
     with pytest.raises(OSError, match="No space left"):
         main.run(failing(OSError(28, "No space left on device", "/some/file")), [])

@@ -175,7 +175,7 @@ def test_without_nvml_the_kernel_tells_the_driver(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_nvidia_smi_is_a_gpu_as_a_device_node_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_GPU_NODES", ("/nonexistent",))
+    monkeypatch.setattr(machine, "_GPU_NODES", ())
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert machine.gpu_lack() is not None
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")

@@ -61,7 +61,7 @@ def test_no_framework_is_imported_before_a_workload_runs() -> None:
 def test_without_a_gpu_a_gpu_workload_names_the_one_to_run_instead(
     workload: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_GPU_NODES", ("/nonexistent",))
+    monkeypatch.setattr(machine, "_GPU_NODES", ())
     sibling = find(WORKLOADS, str(workload.cpu_sibling))
     assert {p.name for p in workload.parameters} <= {p.name for p in sibling.parameters}
     with pytest.raises(WallsplitError, match=f"{workload.name}: no NVIDIA GPU .* run {sibling.name} instead"):
@@ -70,7 +70,7 @@ def test_without_a_gpu_a_gpu_workload_names_the_one_to_run_instead(
 
 @pytest.mark.parametrize("workload", [w for w in WORKLOADS if w.device is None], ids=lambda workload: workload.name)
 def test_without_a_gpu_the_device_parameter_is_named(workload: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_GPU_NODES", ("/nonexistent",))
+    monkeypatch.setattr(machine, "_GPU_NODES", ())
     with pytest.raises(WallsplitError, match="run it with --set device=cpu instead"):
         running.require(workload, resolve(workload, {"device": "cuda"}))
 

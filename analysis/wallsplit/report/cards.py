@@ -82,6 +82,8 @@ def _once(speaker: Speaker, of: str) -> Iterator[Card]:
     largest = ", ".join(
         f"{NOUNS[cause]} {duration(ns)}" for ns, cause in outside[:3] if ns >= 0.01 * speaker.outside_ns
     )
+    if phases and phases[2].end_ns - phases[2].start_ns >= 0.01 * speaker.outside_ns and largest:
+        largest = f"with what comes after the steps: {largest}"  # the causes are known of both together
     inside = _range_inside(speaker)
     yield Card(
         f"{title}{of}",

@@ -10,7 +10,7 @@ from wallsplit.figures.strip import Strip, strips
 from wallsplit.report.cards import Card, cards
 from wallsplit.text import for_people
 from wallsplit.words.advice import Advice, advice
-from wallsplit.words.amounts import counted
+from wallsplit.words.amounts import counted, how_many
 from wallsplit.words.seconds import seconds
 from wallsplit.words.speakers import speakers
 from wallsplit.words.verdict import verdict
@@ -76,7 +76,7 @@ def _warning(analysis: Analysis) -> str:
     )
     if not grave:
         return ""
-    more = f" ({counted(len(grave) - 1, 'more note')} below)" if len(grave) > 1 else ""
+    more = f" ({how_many(len(grave) - 1)} more in the notes)" if len(grave) > 1 else ""
     return f"{grave[0].level.capitalize()}: {for_people(grave[0].text.split('. ')[0].rstrip('.'), 300)}{more}."
 
 
@@ -97,5 +97,6 @@ def _left_out(analysis: Analysis) -> str:
         said.append(f"Not used: {counted(len(analysis.not_used), 'table')} of the export.")
     messages = analysis.tables.get("nsys_messages")
     if messages is not None and messages.height:
-        said.append(f"{counted(messages.height, 'message')} of nsys are folded away below.".capitalize())
+        have = "has a section of its" if messages.height == 1 else "have a section of their"
+        said.append(f"{counted(messages.height, 'message')} of nsys {have} own.".capitalize())
     return " ".join(said)

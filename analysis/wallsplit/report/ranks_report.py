@@ -9,10 +9,13 @@ from wallsplit.figures.drawing import Figure, stacked
 from wallsplit.figures.ledger import MOST, bar
 from wallsplit.note import Note
 from wallsplit.report.document import Column, Paragraph, Remarks, Report, Section, Table
+from wallsplit.text import for_people
 from wallsplit.words.rank_sentences import clock_warnings, rank_label, ranks_sentence
 
 STEM = "ranks"
 _NOT_TOLD = "not told"
+_BAR_LABEL = 24
+"""Characters of a rank's label beside its bar; shortened in the middle, as the end tells ranks of one trace apart."""
 
 
 def ranks_report(ranks: Ranks, top: int) -> Report:
@@ -35,7 +38,8 @@ def ranks_report(ranks: Ranks, top: int) -> Report:
 def _figure(ranks: Ranks) -> Figure:
     shown = ranks.ranks[:MOST]
     bars = Bars(
-        tuple(bar(rank_label(rank)[:16], rank.ledger) for rank in shown), max(rank.ledger.wall_ns for rank in shown)
+        tuple(bar(for_people(rank.label, _BAR_LABEL), rank.ledger) for rank in shown),
+        max(rank.ledger.wall_ns for rank in shown),
     )
     return Figure(
         name="ledger",

@@ -22,6 +22,8 @@ _ASCII_GLYPHS = {key: part.ascii_glyph for key, part in LOOKS.items()}
 _STYLES = {key: part.terminal for key, part in LOOKS.items()}
 _NARROW, _WIDE = 40, 60
 """Columns that a name, and any other cell, may take where all of a table is printed."""
+_NARROWEST = 8
+"""Columns that a line of a title has at least."""
 _BAR_WIDTH = 24
 _LEVELS = {"info": ("Note", "bold"), "warning": ("Warning", "bold yellow"), "error": ("Error", "bold red")}
 
@@ -197,9 +199,13 @@ class _Renderer:
         if table.group_rows:
             heads = table.group_rows
             rows = [row if i in heads or i < min(heads) else [f"  {row[0]}", *row[1:]] for i, row in enumerate(rows)]
-        has_bar = any(column.bar for column in columns)
-        first_width = self.first_width(columns, rows, _BAR_WIDTH + 2 if has_bar else 0)
-        grid = self.grid(columns, first_width, has_bar=has_bar)
+        cells = [max((len(row[i]) for row in rows), default=0) for i in range(len(columns))]
+        left = self.width - sum(cells) - 2 * (len(columns) - 1)
+        has_bar = any(column.bar for column in columns) and left >= _BAR_WIDTH + 2
+        reserved = _BAR_WIDTH + 2 if has_bar else 0
+        titles = self.titles(columns, cells, left - reserved)
+        first_width = self.first_width(titles, cells, reserved)
+        grid = self.grid(columns, titles, first_width, has_bar=has_bar)
         firsts = self.told_apart([row[0] for row in rows], first_width)
         for i, (first, row) in enumerate(zip(firsts, rows, strict=True)):
             bar = [self.mini(table, i, kept[-1])] if has_bar else []
@@ -225,20 +231,33 @@ class _Renderer:
     def cell(self, cell: Cell, column: Column, limit: int | None = None) -> str:
         return self.plain(cell_text(cell, column.kind, column.null, limit or self.width))
 
-    def first_width(self, columns: list[Column], rows: list[list[str]], reserved: int) -> int:
-        """Return the width of the first column: what it needs, or what the others leave."""
-        needed = [
-            max(len(column.title), *(len(row[i]) for row in rows)) if rows else len(column.title)
-            for i, column in enumerate(columns)
+    def titles(self, columns: list[Column], cells: list[int], left: int) -> list[str]:
+        """Return the columns' titles, on up to three lines where one would take the room of the cells.
+
+        `cells`: the width of each column's cells; `left`: what these leave of the terminal's.
+        """
+        titles = [self.plain(column.title) for column in columns]
+        over = [max(0, len(title) - width) for title, width in zip(titles, cells, strict=True)]
+        if sum(over) <= max(0, left):
+            return titles
+        share = max(0, left) // sum(map(bool, over))
+        widths = [max(width + share, _NARROWEST) for width in cells]
+        return [
+            "\n".join(lines_of(self.shortened(title, 3 * width), width))
+            for title, width in zip(titles, widths, strict=True)
         ]
-        left = self.width - sum(needed[1:]) - 2 * (len(columns) - 1) - reserved
+
+    def first_width(self, titles: list[str], cells: list[int], reserved: int) -> int:
+        """Return the width of the first column: what it needs, or what the others leave."""
+        needed = [max(width, *map(len, title.split("\n"))) for title, width in zip(titles, cells, strict=True)]
+        left = self.width - sum(needed[1:]) - 2 * (len(titles) - 1) - reserved
         return min(needed[0], max(left, 10))
 
-    def grid(self, columns: list[Column], first_width: int, *, has_bar: bool) -> Grid:
+    def grid(self, columns: list[Column], titles: list[str], first_width: int, *, has_bar: bool) -> Grid:
         grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bright_black")
-        for i, column in enumerate(columns):
+        for i, (column, title) in enumerate(zip(columns, titles, strict=True)):
             grid.add_column(
-                Text(self.plain(column.title)),
+                Text(title),
                 justify="left" if column.kind == "text" else "right",
                 width=first_width if i == 0 else None,
                 no_wrap=column.kind != "text" or i == 0,

@@ -18,7 +18,7 @@ from wallsplit.diagnosis.rules import FEW_BUSY_SHARE, FIRST
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, per_cent
-from wallsplit.words.clauses import clause, failed_calls, sleeping_in
+from wallsplit.words.clauses import clause, failed_calls, is_most, sleeping_in
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST = 3
@@ -29,6 +29,10 @@ _FEW_STEPS = 10
 _FP32_GEMM = re.compile(r"(?<![a-z0-9])sgemm", re.IGNORECASE)
 """What cuBLAS and CUTLASS call matrix products of 32-bit floats; those on tensor cores are called otherwise."""
 _FP32_SHARE = 0.20
+_FIXES = {OUT_OF_MEMORY: "free or need less memory", 209: "build for this GPU's compute capability"}
+"""What to do about a call that failed, by its error code; 209 is cudaErrorNoKernelImageForDevice."""
+_PINNING = re.compile(r"cu(da)?(MallocHost|HostAlloc|HostRegister|FreeHost|MemAllocHost|MemHost|MemFreeHost)")
+"""Calls that lock host memory in place, or let go of it: the time goes with the bytes."""
 _TF32_SINCE = 8
 """Compute capability; NVIDIA Ampere architecture whitepaper (2020), TF32 tensor cores."""
 
@@ -71,13 +75,13 @@ def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     diagnosis = one.diagnosis
     if diagnosis.failed:
         failed = diagnosis.failed
-        do = "free or need less memory" if failed.code == OUT_OF_MEMORY else "fix the failing call first"
+        do = _FIXES.get(failed.code, "fix the failing call first")
         why = f"{counted(failed.count, 'call')} of {failed.call} failed: {in_words(failed.code)}{_held(one)}"
         yield Advice("–", do, why, "notes")
     elif diagnosis.primary == "abstain":
         yield Advice(
             "–",
-            "record on Linux (not WSL) or with a newer profiler; what the host did is below",
+            "record on Linux (not WSL) or with a newer profiler; what the host did still holds",
             "launches without a row of GPU work: idle and busy cannot be told apart",
             "notes",
         )
@@ -107,7 +111,11 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     diagnosis = one.diagnosis
     failed = one.finding("failed_calls")
     if failed:
-        yield Advice("–", remedy("failed_calls", diagnosis.framework), failed_calls(one, failed), "notes")
+        fix = _FIXES.get(failed.failed.code) if failed.failed else None
+        do = fix or remedy("failed_calls", diagnosis.framework)
+        yield Advice("–", do, failed_calls(one, failed), "notes")
+        if failed.share_ratio == 1.0:  # nothing that was launched ran: there is nothing to tune
+            return
     if diagnosis.primary == "abstain":
         yield Advice("–", remedy("abstain", diagnosis.framework), diagnosis.evidence or "", "notes")
         return
@@ -225,11 +233,13 @@ def _once(one: Speaker) -> Iterator[Advice]:
     known = finding or Finding("startup", 0.0, total, 0.0, parts={k: v for k, v in outside.items() if v})
     kinds = one.why.steps.kinds if one.is_steady else None
     few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
-    do = (
-        "warm up before timing; record more steps before deciding"
-        if few
-        else remedy("startup", one.diagnosis.framework)
-    )
+    call = known.longest_call
+    if call and is_most(call, known) and _PINNING.match(call.name):
+        do = "pin less host memory, and keep what is pinned: locking its pages takes this time"
+    elif few:
+        do = "warm up before timing; record more steps before deciding"
+    else:
+        do = remedy("startup", one.diagnosis.framework)
     yield Advice(f"{duration(total)}, once", do, clause(one, known), "findings")
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from wallsplit import units
 from wallsplit.accounts import HOST
-from wallsplit.diagnosis.diagnosis import Finding
+from wallsplit.diagnosis.diagnosis import Call, Finding
 from wallsplit.model.error_codes import in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, how_many, per_cent
@@ -64,8 +64,14 @@ def _startup(_speaker: Speaker, finding: Finding) -> str:
     said = [", ".join(named)]
     call = finding.longest_call
     if call and call.total_ns >= 0.2 * finding.prize_upper_ns:
-        said.append(f"{_times(call.count)}{shorten(call.name, 60)} takes {duration(call.total_ns)}")
+        takes = f"{_times(call.count)}{shorten(call.name, 60)} takes {duration(call.total_ns)}"
+        said.insert(0 if is_most(call, finding) else 1, takes)  # what comes first stays where there is little room
     return "; ".join(said)
+
+
+def is_most(call: Call, finding: Finding) -> bool:
+    """Return whether the call alone takes half of what a finding is about, or more."""
+    return call.total_ns >= 0.5 * finding.prize_upper_ns
 
 
 def _times(count: int) -> str:

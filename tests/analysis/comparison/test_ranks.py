@@ -162,13 +162,17 @@ def test_where_utc_is_far_from_what_the_collectives_say_every_skew_is_in_doubt(t
 
 
 def test_the_ranks_of_one_trace_are_told_apart(tmp_path: Path) -> None:
-    build = TraceBuilder(tmp_path / "node.sqlite")
+    build = TraceBuilder(tmp_path / "a_node_of_a_long_name.sqlite")
     for pid, start in ((1, 100), (2, 130)):
         build.api("cudaLaunchKernel", 10, 20, corr=pid, pid=pid)
         build.kernel(start, 200, corr=pid, name=ALL_REDUCE, pid=pid, device=pid - 1)
     found = compare_ranks(ranks_of(build.write()))
-    assert [x.label for x in found.ranks] == ["node, process 1, GPU 0", "node, process 2, GPU 1"]
+    assert [x.label for x in found.ranks] == [f"a_node_of_a_long_name, process {n}, GPU {n - 1}" for n in (1, 2)]
     assert found.ranks[0].wait_ns == 30
+    bars = ranks_report(found, 20).figure
+    assert bars
+    assert bars.bars
+    assert len({bar.label for bar in bars.bars.bars}) == 2
 
 
 def test_one_rank_is_no_comparison(tmp_path: Path) -> None:

@@ -93,6 +93,19 @@ def test_signs_of_changes_are_bars_and_the_wall_is_the_sum() -> None:
     assert any(line.split() == ["wall", "200", "ns", "240", "ns", "+40", "ns"] for line in told)
 
 
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_long_names_of_sides_cut_no_account_and_no_figure(width: int) -> None:
+    accounts = {"gpu_kernel": 7_500_000, "cuda_graph_build": 500_000, "host": 300_000}
+    before, after = (f"torch_ddp_2xh100_{when}_the_change" for when in ("before", "after"))
+    told = lines(
+        of_sides({before: repeat(accounts), after: repeat({**accounts, "cuda_graph_build": 1_500_000})}), width
+    )
+    assert max(map(len, told)) <= width
+    (row,) = (line for line in told if line.startswith("cuda.graph_build ") and "500" in line)
+    assert row.split()[:7] == ["cuda.graph_build", "500", "µs", "1.50", "ms", "+1.00", "ms"]
+    assert any(line.split()[:5] == ["wall", "8.30", "ms", "9.30", "ms"] for line in told)
+
+
 def test_different_amounts_of_work_are_a_warning() -> None:
     few, many = ({"kernels": {"k": total(count, 10)}} for count in (100, 110))
     told = " ".join(lines(comparison(a=repeat({"host": 9}, few), b=repeat({"host": 9}, many))))

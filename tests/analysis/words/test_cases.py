@@ -5,6 +5,7 @@ import pytest
 from builders import TraceBuilder
 from wallsplit.analysis import Analysis
 from wallsplit.pipeline import analyze
+from wallsplit.words.advice import advice
 
 MS = 1_000_000
 
@@ -44,6 +45,19 @@ def test_no_kernel_runs_for_want_of_an_image(build: TraceBuilder) -> None:
     assert found.ledgers[0].gpu_complete
     assert kinds(found) == ["failed_calls"]
     assert "at least" not in found.headline
+    (row,) = advice(found)  # nothing to tune, and no longer run to record
+    assert row.do == "build for this GPU's compute capability"
+    assert "ten × cudaLaunchKernel" in row.because
+
+
+def test_why_does_start_up_take_seconds_pinned_memory(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, 100 * MS).api("cudaHostAlloc", 101 * MS, 5_101 * MS)
+    for i in range(10):
+        at = (5_200 + 10 * i) * MS
+        build.api("cudaLaunchKernel", at, at + 5_000, corr=i + 1).kernel(at + 10_000, at + 9 * MS, corr=i + 1)
+    (once,) = (row for row in advice(analyze(build.write())) if row.at_most.endswith("once"))
+    assert once.do.startswith("pin less host memory")
+    assert once.because.startswith("cudaHostAlloc takes 5.0 s; ")
 
 
 def test_host_functions_are_no_launches_without_kernels(build: TraceBuilder) -> None:

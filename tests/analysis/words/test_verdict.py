@@ -68,7 +68,7 @@ SAYS = {  # of the verdict; then of each row of what to do, in order, or of any 
     "02_oom": (["Out of memory", "cudaMalloc failed", "launched nothing"], ["memory.*GB were held"]),
     "16_no_kernel_image": (
         ["No kernel ran", "ten launches failed", "209", "no kernel image"],
-        ["fix the failing call"],
+        ["build for this GPU"],
     ),
 }
 
