@@ -59,9 +59,9 @@ def lines(
     `ticks` are the places named on the axis across, where the usual ones would not do.
     """
     ax = axes(4.2)
-    for one in series:
-        xs, ys = [point.at for point in one.points], [point.value for point in one.points]
-        ax.errorbar(xs, ys, yerr=_errors(one), **_look(one), linestyle="none" if one.published else "-")
+    for line in series:
+        xs, ys = [point.at for point in line.points], [point.value for point in line.points]
+        ax.errorbar(xs, ys, yerr=_errors(line), **_look(line), linestyle="none" if line.published else "-")
     if log_across:
         _logarithmic(ax, "x")
     if ticks:
@@ -69,7 +69,7 @@ def lines(
     if log_up:
         _logarithmic(ax, "y")
     else:
-        ax.set_ylim(0, 1.06 * max(point.high or point.value for one in series for point in one.points))
+        ax.set_ylim(0, 1.06 * max(point.high or point.value for line in series for point in line.points))
     ax.set_xlabel(across)
     ax.set_ylabel(up)
     ax.grid(visible=True, color=_GRID, linewidth=0.5)
@@ -80,9 +80,9 @@ def lines(
 def dots(rows: Sequence[str], series: Sequence[Series], across: str) -> "Canvas":
     """Return a drawing of one labelled row per name, each series a dot in it; the axis is logarithmic."""
     ax = axes(1.1 + 0.3 * len(rows))
-    for one in series:
-        xs, ys = [point.value for point in one.points], [point.at for point in one.points]
-        ax.errorbar(xs, ys, xerr=_errors(one), **_look(one), linestyle="none")
+    for line in series:
+        xs, ys = [point.value for point in line.points], [point.at for point in line.points]
+        ax.errorbar(xs, ys, xerr=_errors(line), **_look(line), linestyle="none")
     _logarithmic(ax, "x")
     ax.set_yticks(range(len(rows)), [for_people(row, 44) for row in rows], parse_math=False, fontsize=8)
     ax.set_ylim(len(rows) - 0.5, -0.5)

@@ -39,7 +39,7 @@ def claims() -> tuple[Claim, ...]:
 def section() -> Section:
     """Return the claims as a section of the study."""
     columns = (Column("figure"), Column("published"), Column("recomputed"), Column("verdict"), Column("why"))
-    rows = tuple((one.what, one.published, one.recomputed, one.verdict, one.why) for one in claims())
+    rows = tuple((claim.what, claim.published, claim.recomputed, claim.verdict, claim.why) for claim in claims())
     where = f"Figures of the {published.R1}, and of the {published.R2}; peak = SMs × lanes × 2 × clock."
     table = Table("What was published, and what follows from it", columns, rows, len(rows))
     return Section("claims", "Published claims", (Paragraph(where), table))

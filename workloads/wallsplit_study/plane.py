@@ -43,14 +43,14 @@ class Corner:
 def plane(marks: Sequence[Marks], curves: Sequence[Curve], corner: Corner, across: str, up: str) -> "Canvas":
     """Return a drawing of marks, curves and a corner of the plane on logarithmic axes."""
     ax = axes(4.2)
-    for one, (colour, marker) in zip(marks, LOOKS, strict=False):
-        xs, ys = ([place[axis] for place in one.places] for axis in (0, 1))
-        ax.scatter(xs, ys, s=34, color=colour, marker=marker, label=for_people(one.title, 44))
+    for mark, (colour, marker) in zip(marks, LOOKS, strict=False):
+        xs, ys = ([place[axis] for place in mark.places] for axis in (0, 1))
+        ax.scatter(xs, ys, s=34, color=colour, marker=marker, label=for_people(mark.title, 44))
     for curve, (colour, _) in zip(curves, LOOKS[2:], strict=False):
         xs, ys = ([place[axis] for place in curve.places] for axis in (0, 1))
         style = "--" if curve.modelled else "-"
         ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.6, label=for_people(curve.title, 44))
-    every = [place for one in marks for place in one.places]
+    every = [place for mark in marks for place in mark.places]
     left, bottom = (0.7 * min(place[axis] for place in every) for axis in (0, 1))
     right, top = corner.place
     ax.plot([left, right, right], [top, top, bottom], color=INK, linestyle=":", label=for_people(corner.title, 60))

@@ -33,7 +33,7 @@ EPOCHS: Final = (
 )
 
 
-FLOORS: Final = {one.approach: one.seconds for one in EPOCHS if one.note.startswith("floor")}
+FLOORS: Final = {epoch.approach: epoch.seconds for epoch in EPOCHS if epoch.note.startswith("floor")}
 """Seconds of an epoch that no batch gets below, as published."""
 
 
@@ -43,7 +43,7 @@ def epoch_seconds(approach: str, batch: int | Literal["best", "smallest"]) -> fl
     Raises:
         KeyError: nothing was published for it.
     """
-    return {(one.approach, one.batch): one.seconds for one in EPOCHS}[approach, batch]
+    return {(epoch.approach, epoch.batch): epoch.seconds for epoch in EPOCHS}[approach, batch]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def causes(outcomes: Sequence[Outcome]) -> Section | None:
     rows = []
     for row in frame.iter_rows(named=True):
         group = compared_within(row["approach"])
-        own = [one.run for one in outcomes if one.run and _is_of(one, row["workload"], row["approach"])]
+        own = [outcome.run for outcome in outcomes if outcome.run and _is_of(outcome, row["workload"], row["approach"])]
         before = plain.setdefault((row["workload"], group), row["samples_per_s"])
         gain = row["samples_per_s"] / before if row["samples_per_s"] and before else None
         spread = row["spread_ratio"]

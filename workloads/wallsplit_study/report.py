@@ -118,15 +118,15 @@ def _headline(kept: Sequence[Outcome]) -> str:
 
 
 def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:
-    failed = [one for one in kept if one.status == "failed"]
+    failed = [outcome for outcome in kept if outcome.status == "failed"]
     notes = [Note("study", "warning", _QUICK)] if quick else []
-    notes += [Note("study", "error", f"{name(one)} failed: {one.message}") for one in failed]
+    notes += [Note("study", "error", f"{name(outcome)} failed: {outcome.message}") for outcome in failed]
     for status in ("no GPU here", "not installed", "not supported here"):
-        lacking = [one for one in kept if one.status == status]
-        whose = ", ".join(dict.fromkeys(one.cell.workload for one in lacking))
-        why = "; ".join(dict.fromkeys(one.message or status for one in lacking))
+        lacking = [outcome for outcome in kept if outcome.status == status]
+        whose = ", ".join(dict.fromkeys(outcome.cell.workload for outcome in lacking))
+        why = "; ".join(dict.fromkeys(outcome.message or status for outcome in lacking))
         notes += [Note("study", "info", f"{whose} not measured, {status}: {why}")] if lacking else []
-    if any(one.run and len(one.run.epochs) == 1 for one in kept if one.cell.part == "grid"):
+    if any(outcome.run and len(outcome.run.epochs) == 1 for outcome in kept if outcome.cell.part == "grid"):
         notes.append(Note("study", "warning", "Runs of a single epoch: their time per epoch includes compilation."))
     notes += busy(kept)
     notes += _scatter(summary(kept, "grid"))
@@ -136,7 +136,9 @@ def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:
 def busy(kept: Sequence[Outcome]) -> list[Note]:
     """Return a warning where runs on the CPU had so little of it that their times say little."""
     runs = [outcome for outcome in kept if outcome.run and outcome.run.device == CPU]
-    shared = [(cores, name(one)) for one in runs if one.run and (cores := shared_cores(one.run)) is not None]
+    shared = [
+        (cores, name(outcome)) for outcome in runs if outcome.run and (cores := shared_cores(outcome.run)) is not None
+    ]
     if not shared:
         return []
     least, where = min(shared)

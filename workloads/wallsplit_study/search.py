@@ -33,8 +33,8 @@ def search(outcomes: Sequence[Outcome]) -> Section | None:
             row["median_ns"],
             row["min_ns"],
             row["max_ns"],
-            _median(training_ns(one) for one in of(outcomes, row["approach"])),
-            _median(cpu_time_ns(one) for one in of(outcomes, row["approach"])),
+            _median(training_ns(outcome) for outcome in of(outcomes, row["approach"])),
+            _median(cpu_time_ns(outcome) for outcome in of(outcomes, row["approach"])),
             slowest / row["median_ns"] if row["median_ns"] and isinstance(slowest, int) else None,
             row["n"],
             row["status"],
@@ -78,7 +78,7 @@ def cpu_time_ns(outcome: Outcome) -> int | None:
 
 def of(outcomes: Sequence[Outcome], approach: str) -> list[Outcome]:
     """Return the outcomes of one way to search."""
-    return [one for one in outcomes if one.cell.part == "search" and one.cell.approach == approach]
+    return [outcome for outcome in outcomes if outcome.cell.part == "search" and outcome.cell.approach == approach]
 
 
 def _median(found: Iterable[int | None]) -> int | None:
