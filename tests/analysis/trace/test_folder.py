@@ -20,6 +20,7 @@ from wallsplit.ledger.activity import activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.windows import default_window
 from wallsplit.model import Model, load
+from wallsplit.model.annotations import Annotations
 from wallsplit.model.correlation import Correlation
 from wallsplit.model.samples import CpuSamples
 from wallsplit.trace import Trace
@@ -89,6 +90,8 @@ def assert_same_fields(found: Model | CpuSamples, expected: Model | CpuSamples) 
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(one, pl.DataFrame):
             assert_frame_equal(one, other)
+        elif isinstance(one, Annotations):
+            assert_frame_equal(one.frame, other.frame)
         elif isinstance(one, CpuSamples):
             assert_same_fields(one, other)
         elif isinstance(one, Correlation):
