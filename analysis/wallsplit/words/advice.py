@@ -131,8 +131,23 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
         rows = [*_in_scope(analysis, one)], [*_once(one)]
         start_up_first = diagnosis.primary == "startup" and diagnosis.in_scope in ("gpu_bound", "mixed")
         yield from (*rows[1], *rows[0]) if start_up_first else _with_room(*rows)
+        yield from _pinned(one)
         return
     yield from _once(one)
+
+
+def _pinned(one: Speaker) -> Iterator[Advice]:
+    """Yield the row on copies that block though they were not meant to, where they hold the host for long."""
+    copies, wall = one.why.pageable_copies, one.ledger.wall_ns
+    if copies is None or one.finding("transfer") or copies.host_ns < _WORTH_NS_SHARE * wall:
+        return
+    hidden = "all of it behind work of the GPU" if not copies.idle_ns else f"{duration(copies.idle_ns)} with it idle"
+    yield Advice(
+        f"{per_cent(copies.idle_ns / wall)} of the recording",
+        "pin the memory of asynchronous copies: from pageable memory they block the host",
+        f"{counted(copies.count, 'copy')} hold it for {duration(copies.host_ns)}, {hidden}",
+        "memory",
+    )
 
 
 def _with_room(in_scope: list[Advice], once: list[Advice]) -> list[Advice]:

@@ -60,6 +60,19 @@ def test_why_does_start_up_take_seconds_pinned_memory(build: TraceBuilder) -> No
     assert once.because.startswith("cudaHostAlloc takes 5.0 s; ")
 
 
+def test_why_does_an_asynchronous_copy_take_all_the_time(build: TraceBuilder) -> None:
+    build.api("cudaFree", 0, MS)
+    for i in range(20):  # a kernel of 10 ms, and a copy of pageable memory whose call returns only after both
+        at, kernel, copy = (2 + 12 * i) * MS, 2 * i + 1, 2 * i + 2
+        build.api("cudaLaunchKernel", at, at + 5_000, corr=kernel).kernel(at + 10_000, at + 10 * MS, corr=kernel)
+        build.api("cudaMemcpyAsync", at + 20_000, at + 11 * MS, corr=copy)
+        build.copy(at + 10 * MS, at + 10_900_000, corr=copy, kind=1, size=8_000_000, srcKind=0, dstKind=2)
+    (row,) = (row for row in advice(analyze(build.write())) if row.do.startswith("pin the memory"))
+    assert row.because.startswith("20 copies hold it for 220 ms, ")
+    assert row.at_most.endswith("of the recording")
+    assert row.section == "memory"
+
+
 def test_host_functions_are_no_launches_without_kernels(build: TraceBuilder) -> None:
     for i in range(100):
         build.api("cudaLaunchKernel", 10 * i, 10 * i + 1, corr=i + 1).kernel(10 * i + 2, 10 * i + 9, corr=i + 1)

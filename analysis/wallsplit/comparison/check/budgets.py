@@ -118,6 +118,10 @@ def _budget(found: dict[str, Any], number: int) -> Budget:
         key: _limit(found, key, allowed, where)
         for key, allowed in (("max", fits), ("min", fits), ("regression", ("ratio",)), ("floor", (its,)))
     }
+    for key in ("max", "min"):
+        limit = limits[key]
+        if limit and limit.kind == "ratio" and limit.exact > 1 and ":" not in figure:  # rows of a name may overlap
+            raise BudgetError(f"{where}: {key} = {limit.text!r} is more than all of the time, so no run can tell by it")
     given = " ".join(f"{key} {limit.text}" for key, limit in limits.items() if limit)
     return Budget(
         name=_text(found, "name", where) or f"{figure} {given}",
