@@ -31,6 +31,14 @@ def rewritten(page: str, study: Study) -> str:
     )
 
 
+_IMAGES: Final = {
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+    "synthetic": "images made up in MNIST's shapes, as no data set was there",
+}
+"""What the images were, by the source in a manifest."""
+
+
 def setup(study: Study) -> str:
     """Return what was measured on which machine, how often, and for how long."""
     runs = study.runs
@@ -41,7 +49,8 @@ def setup(study: Study) -> str:
         versions.update(run.versions)
     named = ", ".join(f"{name} {versions[name]}" for name in _LIBRARIES if name in versions)
     repeats = max((outcome.cell.repeat for outcome in study.outcomes), default=0)
-    data = next((run.data.source for run in runs if run.data and run.data.source in ("mnist", "fashion-mnist")), ABSENT)
+    sources = (run.data.source for run in runs if run.data)
+    data = next((_IMAGES[source] for source in sources if source in _IMAGES), ABSENT)
     where = f"{cpu.physical_cores} cores of {escape(cpu.model or ABSENT)}" if cpu else "an unknown processor"
     return paragraph(
         f"These are {len(runs)} runs, {minutes:.0f} minutes of computing, on {where} ({named}; {data}). Figures are "
