@@ -70,6 +70,17 @@ def wallsplit(*arguments: str | Path) -> list[str | Path]:
     return [sys.executable, "-m", "wallsplit_scripts", *arguments]
 
 
+def nsys_here() -> Path | None:
+    """Return the nsys that `wallsplit` would run; None where there is none."""
+    from wallsplit.errors import WallsplitError
+    from wallsplit_scripts.nsys import locate
+
+    try:
+        return locate()
+    except (WallsplitError, subprocess.SubprocessError):
+        return None
+
+
 def part(work: Callable[[], object]) -> Cost:
     """Return what a part of this process costs; of memory, by how much the peak rose."""
     peak, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()

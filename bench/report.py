@@ -1,11 +1,10 @@
 """How does our whole report compare with `nsys stats` for the same tables?"""
 
 import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 
-from bench.measure import Cost, command, in_turns, wallsplit
+from bench.measure import Cost, command, in_turns, nsys_here, wallsplit
 from bench.options import Options
 from bench.table import Table, compared
 
@@ -21,7 +20,7 @@ def run(options: Options) -> Table:
         "with it, and the HTML report": wallsplit("analyze", options.trace, "--report-dir", options.folder / "reports"),
     }
     contenders = {name: partial(command, argv) for name, argv in ours.items()}
-    nsys, copy = _nsys(), options.folder / "for-nsys.sqlite"  # nsys writes indexes into the file it reads
+    nsys, copy = nsys_here(), options.folder / "for-nsys.sqlite"  # nsys writes indexes into the file it reads
     if nsys is not None:
         shutil.copyfile(options.trace, copy)
         contenders[f"nsys stats: {SUMMARIES[0]}"] = partial(_stats, nsys, copy, SUMMARIES[:1])
@@ -35,13 +34,3 @@ def run(options: Options) -> Table:
 
 def _stats(nsys: Path, trace: Path, reports: tuple[str, ...]) -> Cost:
     return command([nsys, "stats", "--quiet", "--format", "csv", "--report", ",".join(reports), trace])
-
-
-def _nsys() -> Path | None:
-    from wallsplit.errors import WallsplitError
-    from wallsplit_scripts.nsys import locate
-
-    try:
-        return locate()
-    except (WallsplitError, subprocess.SubprocessError):
-        return None
