@@ -25,7 +25,7 @@ class Kinds:
     @classmethod
     def of(cls, rows: pl.DataFrame, keys: pl.DataFrame) -> "Kinds":
         """Return rows, and what each of them is, as kinds in the order of their first rows."""
-        kind, first = _numbered(keys)
+        kind, first = numbered(keys)
         in_turn = np.argsort(first)
         place = np.empty(len(first), np.uint32)
         place[in_turn] = np.arange(len(first), dtype=np.uint32)
@@ -55,8 +55,11 @@ class Kinds:
         return self.rows.hstack([self.of_rows(column) for column in kinds.get_columns()])
 
 
-def _numbered(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the number of each row's kind, and the first row of each kind. A column that says nothing new is free."""
+def numbered(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of each row's kind, and the first row of each kind. A column that says nothing new is free.
+
+    Rows are of one kind where all columns are equal; null equals null.
+    """
     kind, first = np.zeros(keys.height, np.int64), np.zeros(min(1, keys.height), np.int64)
     for values in _numbers(keys):
         if (values[first][kind] == values).all():
