@@ -15,7 +15,7 @@ _TABLE = 1 << 16
 """Integers this close together are looked up in a table however few there are."""
 _PER_NUMBER = 4
 """Else where the table has at most so many entries per number."""
-_RADIX = 1 << 16
+RADIX = 1 << 16
 """Integers below it are sorted by digits, in linear time."""
 
 
@@ -38,9 +38,18 @@ def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     return _distinct_sorted(numbers) if table is None else _values(numbers, table[0], table[2])
 
 
+def places_among(values: npt.NDArray[Number], numbers: npt.NDArray[Number]) -> npt.NDArray[np.intp]:
+    """Return the place of each number among ascending values, -1 for one that is not there."""
+    place = np.searchsorted(values, numbers)
+    is_there = place < len(values)
+    is_there[is_there] = values[place[is_there]] == numbers[is_there]
+    place[~is_there] = -1
+    return place
+
+
 def in_order(places: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
     """Return the rows by place, 0 to `size` - 1; rows of one place stay in order."""
-    return np.argsort(places.astype(np.uint16) if size <= _RADIX else places, kind="stable")
+    return np.argsort(places.astype(np.uint16) if size <= RADIX else places, kind="stable")
 
 
 def _table(numbers: npt.NDArray[Any]) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.bool_]] | None:

@@ -1,12 +1,16 @@
 """Many threads' times on one axis, so that one sort and one binary search serve them all."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from wallsplit.breakdowns.slices import Ints
-from wallsplit.ranks import distinct
+from wallsplit.ranks import distinct, places_among
+
+Threads = npt.NDArray[np.integer[Any]]
+"""Numbers from 0, -1 for no thread."""
 
 
 @dataclass(frozen=True)
@@ -16,14 +20,14 @@ class Axis:
     A time outside all of these lands just before or just after them.
     """
 
-    threads: Ints
+    threads: Threads
     earliest: int
     span: int
     ticks: Ints | None
     """The distinct times; None where offsets from `earliest` fit into 64 bits, which is cheaper."""
 
     @classmethod
-    def over(cls, thread: Ints, start: Ints, end: Ints) -> Self:
+    def over(cls, thread: Threads, start: Ints, end: Ints) -> Self:
         """Return the axis of these intervals."""
         threads = distinct(thread)
         earliest = int(start.min(initial=0)) - 1
@@ -33,13 +37,11 @@ class Axis:
         ticks = distinct(np.concatenate([start, end]))
         return cls(threads, 0, 2 * len(ticks) + 1, ticks)
 
-    def number(self, thread: Ints) -> Ints:
+    def number(self, thread: Threads) -> npt.NDArray[np.intp]:
         """Return each thread's number on this axis, -1 for a thread that is not on it."""
-        number = np.searchsorted(self.threads, thread)
-        number[np.append(self.threads, -1)[number] != thread] = -1
-        return number
+        return places_among(self.threads, thread)
 
-    def place(self, number: Ints, time: Ints) -> Ints:
+    def place(self, number: npt.NDArray[np.intp], time: Ints) -> Ints:
         """Return the integers for pairs of a thread's number and any time."""
         if self.ticks is None:
             offset = np.clip(time, self.earliest, self.earliest + self.span - 1) - self.earliest
@@ -47,7 +49,7 @@ class Axis:
             offset = np.searchsorted(self.ticks, time, "left") + np.searchsorted(self.ticks, time, "right")
         return number * self.span + offset
 
-    def places(self, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    def places(self, thread: Threads, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         """Return the integers for the starts and the ends of intervals on threads of this axis."""
         number = self.number(thread)
         return self.place(number, start), self.place(number, end)

@@ -15,7 +15,6 @@ from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.slices import Ints
 from wallsplit.intervals import outer_first
-from wallsplit.ranks import ranked
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -44,26 +43,25 @@ def nested(calls: Calls, ranges: Ranges, rank: Codes) -> Nested:
 
     Which calls a range holds: `projection.project`; which ranges another: `nesting.nesting`.
     """
-    threads, of_call = ranked(calls.thread)
-    of_range = _places(threads, ranges.thread)
     order = outer_first(ranges.start, ranges.end, rank)
     in_turn = np.argsort(calls.start, kind="stable")
-    columns = (of_call, calls.start, calls.end, calls.first, calls.last, calls.operations)
+    threads = 1 + max(int(thread.max(initial=-1)) for thread in (calls.thread, ranges.thread))
     found = native.project(
-        of_range, ranges.start, ranges.end, order, [column[in_turn] for column in columns], len(threads)
+        ranges.thread, ranges.start, ranges.end, order, [column[in_turn] for column in vars(calls).values()], threads
     )
+    del order, in_turn
     if found is None:
         return searched(calls, ranges, rank)
     crossing = found.crossing
     result = Nested(found.rows, found.first, found.last, found.operations, found.level, found.children)
     if not crossing.any():
         return result
-    crosses = np.append(crossing, False)  # the last for ranges on no thread with calls
-    some = np.flatnonzero(crosses[of_range])
+    crosses = np.append(crossing, False)  # the last for ranges on no thread
+    some = np.flatnonzero(crosses[ranges.thread])
     own = Ranges(ranges.thread[some], ranges.start[some], ranges.end[some])
-    mine = crossing[of_call]
+    mine = crosses[calls.thread]
     apart = searched(Calls(*(column[mine] for column in vars(calls).values())), own, rank[some])
-    kept = result.of(np.flatnonzero(~crosses[of_range[result.rows]]))
+    kept = result.of(np.flatnonzero(~crosses[ranges.thread[result.rows]]))
     both = zip(vars(kept).values(), (some[apart.rows], *list(vars(apart).values())[1:]), strict=True)
     return Nested(*(np.concatenate(pair) for pair in both))
 
@@ -74,10 +72,3 @@ def searched(calls: Calls, ranges: Ranges, rank: Codes) -> Nested:
     rows = found.rows
     level, children = nesting(ranges.thread[rows], ranges.start[rows], ranges.end[rows], rank[rows])
     return Nested(rows, found.first, found.last, found.operations, level, children)
-
-
-def _places(threads: Ints, thread: Ints) -> npt.NDArray[np.int32]:
-    """Return the place of each range's thread among `threads`, -1 for one that is not there."""
-    place = np.searchsorted(threads, thread).astype(np.int32)
-    place[np.append(threads, -1)[place] != thread] = -1
-    return place

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wallsplit.breakdowns.axis import Axis
+from wallsplit.breakdowns.axis import Axis, Threads
 from wallsplit.breakdowns.slices import Ints, prefix_aggregates
 
 Rows = npt.NDArray[np.int32]
 """Positions and counts of rows: half the memory of 64 bits, and there are millions."""
 
 
-def nesting(thread: Ints, start: Ints, end: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> tuple[Rows, Rows]:
+def nesting(thread: Threads, start: Ints, end: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> tuple[Rows, Rows]:
     """Return (level, children) of each range.
 
     A range encloses those of its thread that start no earlier and end no later; of two equal ranges the one with the

@@ -1,5 +1,7 @@
 """What did the work enqueued inside each annotated range take on the GPU? As nsys' nvtx_gpu_proj_sum."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -13,6 +15,7 @@ from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.timeline import summed
 from wallsplit.model.correlation import Numbers
 from wallsplit.model.model import Model
+from wallsplit.ranks import places_among, ranked
 from wallsplit.schema import NVTX_GPU_PROJECTION
 
 
@@ -25,8 +28,12 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     """
     nvtx = model.annotations
     name_and_style = nvtx.each(name_and_style_of_kinds(nvtx))
-    ranges = Ranges(nvtx.thread, nvtx.start, nvtx.end)
-    found = nested(calls_with_operations(model), ranges, name_and_style)
+    calls = calls_with_operations(model)
+    threads, of_call = ranked(calls.thread)
+    of_kinds = places_among(threads, nvtx.kinds["thread"].to_numpy()).astype(np.int32)
+    ranges = Ranges(nvtx.each(of_kinds), nvtx.start, nvtx.end)
+    found = nested(replace(calls, thread=of_call.astype(np.int32)), ranges, name_and_style)
+    del calls, of_call
     if window is not None:
         times = pl.DataFrame({"start": nvtx.start[found.rows], "end": nvtx.end[found.rows]}).with_row_index("place")
         found = found.of(overlapping(times, window)["place"].to_numpy())

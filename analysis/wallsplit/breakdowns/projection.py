@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wallsplit.breakdowns.axis import Axis
+from wallsplit.breakdowns.axis import Axis, Threads
 from wallsplit.breakdowns.slices import Ints, prefix_aggregates, slice_extremes
 
 BLOCK = 1 << 18
@@ -21,15 +21,15 @@ Blocks = Iterator[tuple[Ints, Ints, Ints]]
 class Ranges:
     """Annotated ranges [start, end] of a thread, one entry each."""
 
-    thread: Ints
+    thread: Threads
     start: Ints
     end: Ints
 
     def blocks(self, axis: Axis) -> Blocks:
         """Yield (row, start, end) of the ranges whose thread is on `axis`, times placed there, a block at a time."""
         for at in range(0, len(self.thread), BLOCK):
-            thread, start, end = (column[at : at + BLOCK] for column in (self.thread, self.start, self.end))
-            number = axis.number(thread)
+            start, end = (column[at : at + BLOCK] for column in (self.start, self.end))
+            number = axis.number(self.thread[at : at + BLOCK])
             rows = np.flatnonzero(number >= 0)
             yield rows + at, axis.place(number[rows], start[rows]), axis.place(number[rows], end[rows])
 
@@ -38,7 +38,7 @@ class Ranges:
 class Calls:
     """API calls that own GPU operations, one entry each."""
 
-    thread: Ints
+    thread: Threads
     start: Ints
     end: Ints
     first: Ints

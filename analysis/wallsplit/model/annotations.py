@@ -13,7 +13,6 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.intervals import Times
-from wallsplit.ranks import in_order, ranked
 from wallsplit.schema import NVTX_RANGES, NvtxRanges, conform
 from wallsplit.trace.kinds import Kinds
 
@@ -37,13 +36,8 @@ class Annotations:
     @classmethod
     def of(cls, rows: Kinds) -> "Annotations":
         """Return rows in file order, of whose kinds all is known."""
-        start, end = (rows.rows[name].to_numpy() for name in ("start", "end"))
-        pids, process = ranked(rows.kinds["pid"].to_numpy())
-        kind = rows.kind.to_numpy()
-        if len(pids) > 1:
-            order = in_order(process.astype(np.uint32)[kind], len(pids))
-            start, end, kind = start[order], end[order], kind[order]
-        return cls(start, end, kind, rows.kinds)
+        rows = rows.by(rows.kinds.select("pid"))
+        return cls(rows.rows["start"].to_numpy(), rows.rows["end"].to_numpy(), rows.kind.to_numpy(), rows.kinds)
 
     @classmethod
     def of_frame(cls, ranges: pl.DataFrame) -> "Annotations":

@@ -11,7 +11,7 @@ TABLE = "CUPTI_ACTIVITY_KIND_RUNTIME"
 
 
 def api_calls(raw: RawRows, names: NameTable) -> ApiCalls:
-    """Return the API calls of a trace (schema.API_CALLS), in file order."""
+    """Return the API calls of a trace (schema.API_CALLS), by process, each's in file order."""
     rows = raw.read_kinds(TABLE, ["correlationId"], ["globalTid", "nameId", "returnValue"]).in_use()
     kinds = rows.kinds
     name = names.rows_of_ids(kinds["nameId"], normalised)
@@ -28,9 +28,11 @@ def api_calls(raw: RawRows, names: NameTable) -> ApiCalls:
         classes.gather(kind).alias("booked_class"),
         pl.col("returnValue").clip(-INT32_MAX, INT32_MAX).cast(pl.Int32).alias("return_value"),
     )
-    frame = rows.with_kinds(of_kinds).rename({"correlationId": "correlation_id"})
-    if (edge == 1).any():
-        captured = _captured(frame["thread"], frame["start"], rows.of_rows(edge))
+    captures = bool((edge == 1).any())
+    of_kinds = of_kinds.with_columns(edge.alias("edge")) if captures else of_kinds
+    frame = rows.together(of_kinds, "pid").rename({"correlationId": "correlation_id"})
+    if captures:
+        captured = _captured(frame["thread"], frame["start"], frame["edge"])
         recorded = classes.gather(_constant(API_CLASSES.index("graph_build"), captured))
         frame = frame.with_columns(frame["booked_class"].zip_with(~captured, recorded).alias("booked_class"))
     return ApiCalls(conform(frame, API_CALLS, "api_calls"))

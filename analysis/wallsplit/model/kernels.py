@@ -4,7 +4,7 @@ import polars as pl
 
 from wallsplit.model.communication import communication_library
 from wallsplit.model.names import NameTable
-from wallsplit.model.rows import GPU_OPERATION, INT32_MAX, RawRows, gpu_operation, is_node
+from wallsplit.model.rows import INT32_MAX, PLACE, RawRows, is_node, place_of_operation
 from wallsplit.schema import KERNELS, Kernels, conform
 
 TABLE = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -14,14 +14,19 @@ SHAPE = (*GRID, *BLOCK, "registersPerThread", "staticSharedMemory", "dynamicShar
 
 
 def kernels(raw: RawRows, names: NameTable) -> Kernels:
-    """Return the kernels of a trace (schema.KERNELS), in file order."""
-    rows = raw.read(TABLE, [*GPU_OPERATION, "demangledName", "shortName", "graphNodeId", *SHAPE])
-    ids = rows.select(pl.col("demangledName", "shortName"))
+    """Return the kernels of a trace (schema.KERNELS), by process and device, each's in file order."""
+    rows = raw.read_kinds(
+        TABLE,
+        ["correlationId"],
+        [*PLACE, "demangledName", "shortName", "graphNodeId", *SHAPE],
+        expanded=True,
+    ).in_use()
+    ids = rows.kinds.select(pl.col("demangledName", "shortName"))
     texts = names.lookup(pl.concat([ids["demangledName"], ids["shortName"]]).unique().drop_nulls())
     communicating = [row for row, text in texts.items() if communication_library(text)]
     is_comm = pl.any_horizontal(pl.col("demangledName", "shortName").is_in(communicating).fill_null(value=False))
-    frame = rows.select(
-        *gpu_operation(),
+    of_kinds = rows.kinds.select(
+        *place_of_operation(),
         names.rows_of_ids(ids["demangledName"].fill_null(ids["shortName"])).alias("name"),
         names.rows_of_ids(ids["shortName"].fill_null(ids["demangledName"])).alias("short_name"),
         is_comm.alias("is_comm"),
@@ -32,6 +37,7 @@ def kernels(raw: RawRows, names: NameTable) -> Kernels:
         _small("staticSharedMemory").alias("static_shared_bytes"),
         _small("dynamicSharedMemory").alias("dynamic_shared_bytes"),
     )
+    frame = rows.together(of_kinds, "pid", "device").rename({"correlationId": "correlation_id"})
     return Kernels(conform(frame, KERNELS, "kernels"))
 
 

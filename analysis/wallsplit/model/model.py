@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
 
 from wallsplit.model.annotations import Annotations
@@ -28,7 +27,7 @@ from wallsplit.model.profiler_overhead import profiler_overhead
 from wallsplit.model.rows import RawRows
 from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
-from wallsplit.ranks import in_order, ranked
+from wallsplit.ranks import in_order
 from wallsplit.schema import (
     ApiCalls,
     CpuPageFaults,
@@ -48,6 +47,7 @@ from wallsplit.schema import (
     Synchronizations,
 )
 from wallsplit.trace import Trace
+from wallsplit.trace.kinds import places
 
 OPTIONAL = {
     "kernels.correlation_id": [(KERNELS, "correlationId")],
@@ -155,8 +155,6 @@ def _model(raw: RawRows) -> Model:
     api_rows, osrt_rows = api_calls(raw, names), osrt(raw, names)
     mpi_rows = mpi(raw, names)
     kernel_rows, replay_rows, memory_rows = kernels(raw, names), graph_replays(raw), memory_ops(raw)
-    api_rows = ApiCalls(_by_process(api_rows, "pid"))
-    kernel_rows = Kernels(_by_process(kernel_rows, "pid", "device"))
     replay_rows = GraphReplays(_by_process(replay_rows, "pid", "device"))
     memory_rows = MemoryOps(_by_process(memory_rows, "pid", "device"))
     gpu_rows = (kernel_rows, replay_rows, memory_rows)
@@ -213,10 +211,7 @@ def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
 
 def _by_process(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return the rows of each process, and device, together: a slice of a frame takes no memory of its own."""
-    place, size = np.zeros(frame.height, np.int64), 1
-    for key in keys:
-        distinct, places = ranked(frame[key].to_numpy())
-        place, size = place * len(distinct) + places, size * len(distinct)
+    place, size = places(frame.select(keys))
     return frame if (place[1:] >= place[:-1]).all() else frame[in_order(place, size)]
 
 

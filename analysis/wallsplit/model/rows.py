@@ -40,9 +40,12 @@ class RawRows:
         """Return the usable rows of an event table: `start`, `end` and `columns`."""
         return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
 
-    def read_kinds(self, table: str, columns: Sequence[str], keys: Sequence[str]) -> Kinds:
-        """Return the usable rows of an event table: `start`, `end` and `columns`; `keys` once per kind of row."""
-        return self.usable_kinds(table, self.trace.kinds(table, ["start", "end", *columns], keys))
+    def read_kinds(self, table: str, columns: Sequence[str], keys: Sequence[str], *, expanded: bool = False) -> Kinds:
+        """Return the usable rows of an event table: `start`, `end` and `columns`; `keys` once per kind of row.
+
+        `expanded`: as `Trace.kinds` has it.
+        """
+        return self.usable_kinds(table, self.trace.kinds(table, ["start", "end", *columns], keys, expanded=expanded))
 
     def read_instants(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of a table of instants: `start`, an equal `end`, and `columns`."""
@@ -98,13 +101,20 @@ def _usable(earliest: int, latest: int) -> pl.Expr:
     return (inside & (start <= end) & (end - start <= LONGEST_NS)).fill_null(value=False)
 
 
-GPU_OPERATION = ("globalPid", "deviceId", "streamId", "correlationId")
+PLACE = ("globalPid", "deviceId", "streamId")
+"""Raw columns that tell where a GPU operation ran."""
+GPU_OPERATION = (*PLACE, "correlationId")
 """Raw columns that every kind of GPU operation has, beside its times."""
 
 
 def gpu_operation() -> tuple[pl.Expr, ...]:
     """Return the columns that every frame of GPU operations begins with, from `start` to `correlation_id`."""
-    return (*TIMES, pid("globalPid"), device(), stream(), pl.col("correlationId").alias("correlation_id"))
+    return (*TIMES, *place_of_operation(), pl.col("correlationId").alias("correlation_id"))
+
+
+def place_of_operation() -> tuple[pl.Expr, ...]:
+    """Return where a GPU operation ran: process, device and stream."""
+    return pid("globalPid"), device(), stream()
 
 
 def device() -> pl.Expr:

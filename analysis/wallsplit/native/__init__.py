@@ -219,7 +219,7 @@ class Projected(NamedTuple):
 
 
 def project(
-    thread: npt.NDArray[np.int32],
+    thread: Array,
     start: Ints,
     end: Ints,
     order: Ints,

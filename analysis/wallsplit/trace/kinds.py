@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wallsplit.ranks import ranked
+from wallsplit.ranks import RADIX, in_order, ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,11 @@ class Kinds:
         place = np.empty(len(first), np.uint32)
         place[in_turn] = np.arange(len(first), dtype=np.uint32)
         return cls(rows, keys[first[in_turn]], pl.Series("kind", place[kind]))
+
+    @classmethod
+    def each(cls, rows: pl.DataFrame, keys: pl.DataFrame) -> "Kinds":
+        """Return rows each of which is of its own kind."""
+        return cls(rows, keys, pl.Series("kind", np.arange(rows.height, dtype=np.uint32)))
 
     def of_rows(self, of_kinds: pl.Series) -> pl.Series:
         """Return for each row what its kind is given as."""
@@ -53,6 +58,31 @@ class Kinds:
     def with_kinds(self, kinds: pl.DataFrame) -> pl.DataFrame:
         """Return the columns of the rows, and some columns of the kinds, row by row."""
         return self.rows.hstack([self.of_rows(column) for column in kinds.get_columns()])
+
+    def together(self, kinds: pl.DataFrame, *keys: str) -> pl.DataFrame:
+        """Return what `with_kinds` does, by some columns of the kinds, else in file order.
+
+        The few columns of the rows are sorted, not those of the kinds.
+        """
+        return self.by(kinds.select(keys)).with_kinds(kinds)
+
+    def by(self, of_kinds: pl.DataFrame) -> "Kinds":
+        """Return the rows in the order of what their kinds are given as, else in file order."""
+        place, size = places(of_kinds)
+        of_rows = place.astype(np.uint16 if size <= RADIX else np.uint32)[self.kind.to_numpy()]
+        if (of_rows[1:] >= of_rows[:-1]).all():
+            return self
+        order = pl.Series(in_order(of_rows, size))
+        return Kinds(self.rows[order], self.kinds, self.kind.gather(order))
+
+
+def places(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], int]:
+    """Return the place of each row among the rows in order of all columns, and what these places are below."""
+    place, size = np.zeros(keys.height, np.int64), 1
+    for column in keys.get_columns():
+        distinct, of_column = ranked(column.to_numpy())
+        place, size = place * len(distinct) + of_column, size * len(distinct)
+    return place, size
 
 
 def numbered(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

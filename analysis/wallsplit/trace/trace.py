@@ -87,10 +87,11 @@ class Trace:
         absent = [pl.lit(None, kind).alias(column) for column, kind in kinds.items() if column not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
 
-    def kinds(self, table: str, columns: Sequence[str], keys: Sequence[str]) -> Kinds:
+    def kinds(self, table: str, columns: Sequence[str], keys: Sequence[str], *, expanded: bool = False) -> Kinds:
         """Return a raw table as kinds of rows: `keys` are the columns that are of a few kinds only.
 
-        Columns are as `scan` has them.
+        Columns are as `scan` has them. `expanded`: they become a column per key again, so that kinds that do not come
+        with the rows are not worth finding; each row is of its own.
 
         Raises:
             LookupError: trace/raw.py lists no such table or column.
@@ -105,7 +106,8 @@ class Trace:
             found = self.source.read_kinds(name, *([there[column].name for column in some] for some in (here, known)))
         if name is None or found is None:
             every = self.scan(table, [*columns, *keys]).collect()
-            return Kinds.of(every.select(columns), every.select(keys))
+            rows, of_rows = every.select(columns), every.select(keys)
+            return Kinds.each(rows, of_rows) if expanded else Kinds.of(rows, of_rows)
         self._scanned.update(raw.names)
 
         def typed(frame: pl.DataFrame, stored: Sequence[str], wanted: Sequence[str]) -> pl.DataFrame:
@@ -121,8 +123,8 @@ class Trace:
             }
             return pl.DataFrame([(read | absent)[column] for column in wanted])
 
-        rows, kind, of_kinds = found
-        return Kinds(typed(rows, here, columns), typed(of_kinds, known, keys), kind)
+        read_rows, kind, of_kinds = found
+        return Kinds(typed(read_rows, here, columns), typed(of_kinds, known, keys), kind)
 
     def not_scanned(self) -> dict[str, int]:
         """Return the tables that have rows and that nobody scanned so far, with their rows, most rows first.
