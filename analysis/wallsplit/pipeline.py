@@ -9,10 +9,11 @@ from wallsplit.analysis import Analysis
 from wallsplit.arithmetic.counting import Question, marked
 from wallsplit.arithmetic.overhead import against_overhead
 from wallsplit.arithmetic.work import LedgerArithmetic
-from wallsplit.breakdowns import tables
+from wallsplit.breakdowns import each_table
 from wallsplit.comparison.collectives import RankTrace, rank_traces
 from wallsplit.comparison.repeats import Measured, measured
 from wallsplit.comparison.units import AUTO, Recording
+from wallsplit.cores import CORES, Each
 from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.errors import WindowError
 from wallsplit.ledger.activity import Activity, activities
@@ -53,7 +54,8 @@ def examine(path: str | Path) -> Examined:
     """
     trace = Trace.open(Path(path))
     model = load(trace)
-    return Examined(trace.path, trace.size_bytes, trace.format, model, activities(model))
+    with ThreadPoolExecutor(CORES) as pool:
+        return Examined(trace.path, trace.size_bytes, trace.format, model, activities(model, pool.map))
 
 
 def analyse(
@@ -82,10 +84,12 @@ def analyse(
     selected = whole(parts) if parts else None
     beside = recorded_run(shown_as or examined.path)
     question = Question(beside.manifest, flops, peak_flops_per_s, whole_trace=window is None)
-    with ThreadPoolExecutor(1) as executor:  # sorting leaves the interpreter to others: two cores are used
-        booking = executor.submit(_booked, examined, parts, selected, question, phases, classes)
-        breakdowns = tables(model, selected if window else None)
-    ledgers, explained, arithmetic, refused = booking.result()
+    with ThreadPoolExecutor(CORES) as pool:  # loops over arrays leave the interpreter to others
+        breakdowns = each_table(model, selected if window else None, pool.map)
+        use = pool.submit(gpu_use, model.gpus, examined.activities, parts)
+        ledgers, explained, arithmetic, refused = _booked(
+            examined, parts, selected, question, phases, classes, pool.map
+        )
     return Analysis(
         path=str(shown_as or examined.path),
         size_bytes=examined.size_bytes,
@@ -93,12 +97,12 @@ def analyse(
         headline=headline(ledgers, selected, explained),
         nsys_version=model.capture.nsys_version,
         schema_version=model.capture.schema_version,
-        gpus=gpu_use(model.gpus, examined.activities, parts),
+        gpus=use.result(),
         processes=model.processes,
         window=selected,
         window_is_explicit=window is not None,
         ledgers=ledgers,
-        tables=breakdowns,
+        tables=dict(breakdowns),
         notes=(
             *notes(
                 model,
@@ -202,6 +206,7 @@ def _booked(
     question: Question,
     rules: PhaseRules,
     classes: Sequence[ClassRule],
+    each: Each,
 ) -> tuple[tuple[Ledger, ...], Explained | None, tuple[LedgerArithmetic, ...] | None, tuple[Note, ...]]:
     """Return the ledgers, why they are so, their arithmetic, and notes on what was refused."""
     ledgers = _ledgers(examined.activities, parts)
@@ -211,7 +216,7 @@ def _booked(
         explained = None
         split = split_host(examined.model, examined.activities, ledgers, whole(parts), rules)
     else:
-        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules, classes)
+        explained = explain(examined.model, examined.activities, ledgers, parts[0], rules, classes, each)
         split = tuple(why.idle.host_parts for why in explained.ledgers)
     ledgers = tuple(replace(ledger, host_parts=its) for ledger, its in zip(ledgers, split, strict=True))
     return ledgers, explained, *against_overhead(examined.model, examined.activities, ledgers, selected, question)

@@ -1,5 +1,7 @@
 """The tables: one question per file, each from the model alone; in the order of the report."""
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from wallsplit.breakdowns import (
@@ -18,10 +20,11 @@ from wallsplit.breakdowns import (
     osrt_summary,
 )
 from wallsplit.breakdowns.breakdown import Breakdown
+from wallsplit.cores import Each, in_turn
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 
-__all__ = ["BREAKDOWNS", "Breakdown", "tables"]
+__all__ = ["BREAKDOWNS", "Breakdown", "each_table", "tables"]
 
 BREAKDOWNS: tuple[Breakdown, ...] = (
     api_summary.TABLE,
@@ -48,4 +51,13 @@ def tables(model: Model, window: Window | None) -> dict[str, pl.DataFrame | None
     Raises:
         SchemaError: a table has not the columns of its schema.
     """
-    return {breakdown.name: breakdown.of(model, window) for breakdown in BREAKDOWNS}
+    return dict(each_table(model, window, in_turn))
+
+
+def each_table(model: Model, window: Window | None, each: Each) -> Iterator[tuple[str, pl.DataFrame | None]]:
+    """Give what `tables` returns, name and table at a time; `each` may work on several."""
+
+    def table(breakdown: Breakdown) -> tuple[str, pl.DataFrame | None]:
+        return breakdown.name, breakdown.of(model, window)
+
+    return each(table, BREAKDOWNS)

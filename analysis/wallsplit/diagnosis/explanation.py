@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from wallsplit.cores import Each, in_turn
 from wallsplit.diagnosis.diagnose import Evidence, diagnose, without_cuda, without_device
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.long_calls import long_calls
@@ -92,10 +93,12 @@ def explain(
     window: Window,
     rules: PhaseRules = PHASES,
     classes: Sequence[ClassRule] = (),
+    each: Each = in_turn,
 ) -> Explained:
     """Return why the time of each ledger of one window went where it went.
 
-    `rules`: which range is of which phase; `classes`: of which class a CPU sample is, before the built-in rules.
+    `rules`: which range is of which phase; `classes`: of which class a CPU sample is, before the built-in rules. `each`
+    may work on several ledgers at a time.
 
     Raises:
         LedgerError: some parts do not sum to their whole.
@@ -103,11 +106,14 @@ def explain(
     booked = {(ledger.pid, ledger.device): ledger for ledger in ledgers}
     hosts = host_timelines(model, activities, rules)
     samples = sampling(model, classes)
-    explanations = tuple(
-        _explanation(model, activities, activity, host, booked[activity.pid, activity.device], window, rules, samples)
-        for activity, host in zip(activities, hosts, strict=True)
-        if (activity.pid, activity.device) in booked
-    )
+
+    def explanation(of: tuple[Activity, HostTimelines]) -> Explanation:
+        activity, host = of
+        ledger = booked[activity.pid, activity.device]
+        return _explanation(model, activities, activity, host, ledger, window, rules, samples)
+
+    pairs = [(a, host) for a, host in zip(activities, hosts, strict=True) if (a.pid, a.device) in booked]
+    explanations = tuple(each(explanation, pairs))
     return Explained(
         ledgers=explanations,
         rank_skew=rank_skew(activities, window),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import GPU_ACCOUNTS, LAYERS, OTHER_PROCESS
+from wallsplit.cores import Each, in_turn
 from wallsplit.intervals import EMPTY, Intervals, Times, covers, merge, of_others, union
 from wallsplit.ledger.rows import Rows, rows_of_processes
 from wallsplit.ledger.timeline import NOTHING, Layers, Timeline, timeline
@@ -39,8 +40,8 @@ class Activity:
     api_coverage: float | None = None
 
 
-def activities(model: Model) -> tuple[Activity, ...]:
-    """Return the activities of a trace, sorted by process and device.
+def activities(model: Model, each: Each = in_turn) -> tuple[Activity, ...]:
+    """Return the activities of a trace, sorted by process and device; `each` may work on several at a time.
 
     A process with API calls only has device None. Where the trace has no CUDA at all, every process with NVTX or OS
     runtime rows has one without layers.
@@ -50,11 +51,8 @@ def activities(model: Model) -> tuple[Activity, ...]:
     links = _Links.of(model)
     processes = rows_of_processes(model)
     others = _other_processes(model, processes)
-    return tuple(
-        _activity(model, pid, device, rows, links, others)
-        for pid, devices in processes.items()
-        for device, rows in devices.items()
-    )
+    every = [(pid, device, rows) for pid, devices in processes.items() for device, rows in devices.items()]
+    return tuple(each(lambda its: _activity(model, *its, links, others), every))
 
 
 def _host_only(model: Model) -> tuple[Activity, ...]:

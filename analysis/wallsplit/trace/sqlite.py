@@ -9,6 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 
+from wallsplit.cores import CORES
 from wallsplit.errors import TraceError
 from wallsplit.text import shorten
 from wallsplit.trace.identify import check_sqlite_file
@@ -20,7 +21,6 @@ BATCH_ROWS = 100_000
 COUNTED_ROWS = 100_000
 """Of a table with no more rows they are counted; more would mean to read it."""
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # the second is how sqlite3 reports a name that is no UTF-8
-THREADS = min(4, os.cpu_count() or 1)
 LIMITS = {
     # A hostile schema must not cost more than its file's size: no attached files, small expressions, bounded texts.
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
@@ -52,7 +52,7 @@ class SqliteSource:
         schema = self.tables[table]
         picked = pl.Schema({name: schema[name] for name in columns})
         try:
-            pages = read_table(self.path, table_info(self._db, table), columns, THREADS)
+            pages = read_table(self.path, table_info(self._db, table), columns, CORES)
             return self._read_rows(table, picked) if pages is None else pages.cast(picked)
         except UNREADABLE as error:
             raise self._damaged(error) from None
@@ -63,7 +63,7 @@ class SqliteSource:
         """Return the columns, the kinds of the rows and what the keys are in them, in row-id order (see Source)."""
         schema = self.tables[table]
         try:
-            found = read_kinds(self.path, table_info(self._db, table), columns, keys, THREADS)
+            found = read_kinds(self.path, table_info(self._db, table), columns, keys, CORES)
         except UNREADABLE as error:
             raise self._damaged(error) from None
         if found is None:
