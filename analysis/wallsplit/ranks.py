@@ -1,10 +1,10 @@
-"""Distinct numbers, and the place of each number among them: by a table where numbers are close together, else sorted.
+"""Distinct numbers, and the place of each number among them: by a table where numbers lie close together, else sorted.
 
 Columns hold rows of names, threads, correlation numbers: millions of rows, few values. NumPy's `unique` sorts all rows
 for that, and sorts them indirectly where places are asked for.
 """
 
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ _TABLE = 1 << 16
 """Integers this close together are looked up in a table however few there are."""
 _PER_NUMBER = 4
 """Else where the table has at most so many entries per number."""
+_PAGE_BITS = 12
+"""Numbers that lie together in places, such as ids of recordings in turn, have a table for each page that occurs."""
 RADIX = 1 << 16
 """Integers below it are sorted by digits, in linear time."""
 
@@ -28,14 +30,13 @@ def ranked(numbers: npt.NDArray[Number], *, in_runs: bool = False) -> tuple[npt.
     if table is None:
         values = _distinct_sorted(numbers, "stable" if in_runs else None)
         return values, np.searchsorted(values, numbers)
-    least, offset, occurs = table
-    return _values(numbers, least, occurs), (np.cumsum(occurs) - 1)[offset]
+    return _values(numbers, table), (np.cumsum(table.occurs) - 1)[table.entry]
 
 
 def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """Return the distinct numbers, ascending."""
     table = _table(numbers)
-    return _distinct_sorted(numbers) if table is None else _values(numbers, table[0], table[2])
+    return _distinct_sorted(numbers) if table is None else _values(numbers, table)
 
 
 def places_among(values: npt.NDArray[Number], numbers: npt.NDArray[Number]) -> npt.NDArray[np.intp]:
@@ -52,22 +53,52 @@ def in_order(places: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.
     return np.argsort(places.astype(np.uint16) if size <= RADIX else places, kind="stable")
 
 
-def _table(numbers: npt.NDArray[Any]) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.bool_]] | None:
-    """Return (least, numbers - least, which of these occur); None where the table would be too large, or of reals."""
+class _Table(NamedTuple):
+    """What numbers occur, in order: the pages of them, one after another."""
+
+    entry: npt.NDArray[np.integer[Any]]
+    """Of each number."""
+    occurs: npt.NDArray[np.bool_]
+    least: int
+    pages: npt.NDArray[np.int64] | None
+    """The distance of each page of entries from `least`, in pages; None: there is one, however long."""
+
+
+def _table(numbers: npt.NDArray[Any]) -> _Table | None:
+    """Return the table of some numbers; None where it would be too large, or of reals."""
     if not len(numbers) or numbers.dtype.kind == "f":
         return None
     least, most = int(numbers.min()), int(numbers.max())
-    if most - least >= max(_TABLE, _PER_NUMBER * len(numbers)):
+    limit = max(_TABLE, _PER_NUMBER * len(numbers))
+    if (most - least) >> _PAGE_BITS >= limit:
         return None
-    wide = numbers if numbers.itemsize >= np.dtype(np.int32).itemsize else numbers.astype(np.int64)
-    offset = wide - wide.dtype.type(least) if least else wide
-    occurs = np.zeros(most - least + 1, np.bool_)
-    occurs[offset] = True
-    return least, offset, occurs
+    room = 8 * numbers.itemsize - 1
+    wide = numbers if room >= 31 and most - least < 1 << room else numbers.astype(np.int64)
+    distance = wide - wide.dtype.type(least) if least else wide
+    if most - least < limit:
+        return _Table(distance, _occurring(distance, most - least + 1), least, None)
+    page = distance >> _PAGE_BITS
+    occurs = _occurring(page, ((most - least) >> _PAGE_BITS) + 1)
+    pages = np.flatnonzero(occurs)
+    if len(pages) << _PAGE_BITS > limit:
+        return None
+    entry = (np.cumsum(occurs) - 1)[page] << _PAGE_BITS
+    entry += (distance & wide.dtype.type((1 << _PAGE_BITS) - 1)).astype(np.int64, copy=False)
+    return _Table(entry, _occurring(entry, len(pages) << _PAGE_BITS), least, pages)
 
 
-def _values(numbers: npt.NDArray[Number], least: int, occurs: npt.NDArray[np.bool_]) -> npt.NDArray[Number]:
-    values: npt.NDArray[Number] = np.flatnonzero(occurs).astype(numbers.dtype) + numbers.dtype.type(least)
+def _occurring(entries: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.bool_]:
+    occurs = np.zeros(size, np.bool_)
+    occurs[entries] = True
+    return occurs
+
+
+def _values(numbers: npt.NDArray[Number], table: _Table) -> npt.NDArray[Number]:
+    entries = np.flatnonzero(table.occurs)
+    if table.pages is not None:
+        in_page = entries & ((1 << _PAGE_BITS) - 1)
+        entries = (table.pages[entries >> _PAGE_BITS] << _PAGE_BITS) + in_page
+    values: npt.NDArray[Number] = entries.astype(numbers.dtype) + numbers.dtype.type(table.least)
     return values
 
 
