@@ -17,6 +17,8 @@ _PER_NUMBER = 4
 """Else where the table has at most so many entries per number."""
 _PAGE_BITS = 12
 """Numbers that lie together in places, such as ids of recordings in turn, have a table for each page that occurs."""
+_FEW_PLACES = 4
+"""Rows of so few places are looked for place by place."""
 RADIX = 1 << 16
 """Integers below it are sorted by digits, in linear time."""
 
@@ -50,6 +52,8 @@ def places_among(values: npt.NDArray[Number], numbers: npt.NDArray[Number]) -> n
 
 def in_order(places: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
     """Return the rows by place, 0 to `size` - 1; rows of one place stay in order."""
+    if size <= _FEW_PLACES:
+        return np.concatenate([np.flatnonzero(places == place) for place in range(size)])
     return np.argsort(places.astype(np.uint16) if size <= RADIX else places, kind="stable")
 
 

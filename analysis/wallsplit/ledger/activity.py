@@ -88,7 +88,7 @@ def _activity(
     links: _Links,
     others: dict[tuple[int, int | None], Intervals],
 ) -> Activity:
-    driving = rows.calls.filter("is_driving")
+    driving = rows.calls.lazy().filter("is_driving").select("start", "end", "thread", "booked_class").collect()
     threads = driving["thread"].unique().sort()
     operations = rows.operation_times
     gpu = None if device is None else model.physical_gpu(pid, device)
@@ -97,12 +97,12 @@ def _activity(
         OTHER_PROCESS: others.get((pid, gpu), EMPTY),
         **_call_layers(driving),
         "cuda.profiler": _union(
-            model.profiler_overhead.filter(pl.col("pid") == pid, pl.col("thread").is_in(threads.implode()))
+            model.profiler_overhead, (pl.col("pid") == pid) & pl.col("thread").is_in(threads.implode())
         ),
         "cuda.latency": _latency(operations, links),
     }
     ran = (pl.col("return_value").fill_null(0) <= 0) & ~pl.col("is_captured")
-    launches = rows.calls.filter(pl.col("api_class") == "launch", ran)
+    launches = rows.calls.lazy().filter(pl.col("api_class") == "launch", ran).select("number").collect()["number"]
     whole = timeline([layers[name] for name in LAYERS])
     traced = pl.concat([rows.kernels["number"], rows.replays["number"]])
     return Activity(
@@ -114,7 +114,7 @@ def _activity(
         Layers(whole),
         union(operations["start"].to_numpy(), operations["end"].to_numpy()),
         whole,
-        launch_coverage=_coverage(links.has_operation, launches["number"]),
+        launch_coverage=_coverage(links.has_operation, launches),
         api_coverage=None if device is None else _coverage(links.last_call_end > _NO_CALL, traced),
     )
 
@@ -124,20 +124,23 @@ def _coverage(covered: npt.NDArray[np.bool_], numbers: pl.Series) -> float | Non
     return None if numbers.is_empty() else int(covered[numbers.to_numpy()].sum()) / len(numbers)
 
 
-def _union(frame: pl.DataFrame) -> Intervals:
-    return union(frame["start"].to_numpy(), frame["end"].to_numpy())
+def _union(frame: pl.DataFrame, which: pl.Expr | None = None) -> Intervals:
+    """Return when any of the rows lasts, or of those for which a condition holds."""
+    times = frame.lazy() if which is None else frame.lazy().filter(which)
+    start, end = times.select("start", "end").collect().get_columns()  # of the other columns no row is copied
+    return union(start.to_numpy(), end.to_numpy())
 
 
 def _gpu_layers(rows: Rows) -> dict[str, Intervals]:
     communicates, sets = pl.col("is_comm"), pl.col("operation") == "[CUDA memset]"
-    frames = {
-        "gpu.kernel": rows.kernels.filter(~communicates),
-        "gpu.graph": rows.replays,
-        "gpu.comm": rows.kernels.filter(communicates),
-        "gpu.memcpy": rows.memory_ops.filter(~sets),
-        "gpu.memset": rows.memory_ops.filter(sets),
+    parts = {
+        "gpu.kernel": (rows.kernels, ~communicates),
+        "gpu.graph": (rows.replays, None),
+        "gpu.comm": (rows.kernels, communicates),
+        "gpu.memcpy": (rows.memory_ops, ~sets),
+        "gpu.memset": (rows.memory_ops, sets),
     }
-    return {name: _union(frames[name]) for name in GPU_ACCOUNTS}
+    return {name: _union(*parts[name]) for name in GPU_ACCOUNTS}
 
 
 def _other_processes(
