@@ -52,7 +52,7 @@ def places_among(values: npt.NDArray[Number], numbers: npt.NDArray[Number]) -> n
 
 def in_order(places: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
     """Return the rows by place, 0 to `size` - 1; rows of one place stay in order."""
-    if size <= _FEW_PLACES:
+    if 0 < size <= _FEW_PLACES:
         return np.concatenate([np.flatnonzero(places == place) for place in range(size)])
     return np.argsort(places.astype(np.uint16) if size <= RADIX else places, kind="stable")
 
