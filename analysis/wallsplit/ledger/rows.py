@@ -55,7 +55,7 @@ def rows_of_processes(model: Model) -> dict[int, dict[int | None, Rows]]:
     return {pid: _devices(model, pid) for pid in pids}
 
 
-def _rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
+def rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
     """Return the rows with this value of a column in ascending order."""
     low, high = (frame[key].search_sorted(value, side=side) for side in SIDES)
     return slice(low, high)
@@ -63,7 +63,7 @@ def _rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
 
 def _devices(model: Model, pid: int) -> dict[int | None, Rows]:
     def mine(frame: pl.DataFrame, numbers: Numbers) -> pl.DataFrame:
-        rows = _rows_of(frame, "pid", pid)  # slices are views; the numbers of all processes would be a copy for each
+        rows = rows_of(frame, "pid", pid)  # slices are views; the numbers of all processes would be a copy for each
         return frame[rows].drop("pid", "correlation_id").with_columns(pl.Series("number", numbers[rows]))
 
     calls = mine(model.api_calls, model.correlation.calls)
@@ -79,7 +79,7 @@ def _devices(model: Model, pid: int) -> dict[int | None, Rows]:
     if len(devices) < 2:
         return {(devices[0] if devices else None): Rows(calls, kernels, replays, memory_ops)}
     return {
-        device: Rows(calls, *(frame[_rows_of(frame, "device", device)] for frame in (kernels, replays, memory_ops)))
+        device: Rows(calls, *(frame[rows_of(frame, "device", device)] for frame in (kernels, replays, memory_ops)))
         for device in devices
     }
 

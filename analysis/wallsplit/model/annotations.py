@@ -4,6 +4,8 @@ A program opens millions of ranges of a few thousand kinds. What is asked of the
 selects the ranges of a process or of a thread is a view of the rows, not a copy.
 """
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -76,6 +78,16 @@ class Annotations:
         used = np.zeros(self.kinds.height, np.bool_)
         used[self.kind] = True
         return used
+
+    def processes(self) -> Iterator[tuple[int, slice]]:
+        """Yield each process and the rows of its ranges."""
+        pids, count = self.kinds["pid"].to_numpy(), len(self)
+        first = 0
+        while first < count:
+            pid = int(pids[self.kind[first]])
+            after = bisect_right(range(count), pid, lo=first, key=lambda row: int(pids[self.kind[row]]))
+            yield pid, slice(first, after)
+            first = after
 
     def where(self, *conditions: pl.Expr) -> "Annotations":
         """Return the ranges of the kinds that fulfil all conditions."""
