@@ -3,11 +3,11 @@
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -46,6 +46,13 @@ def _ended(process: "subprocess.Popen[bytes]", argv: Sequence[str | Path], start
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT_BYTES / 1e6)
 
 
+def printed_bytes(argv: Sequence[str | Path]) -> int:
+    """Return how many bytes a command prints."""
+    with tempfile.TemporaryFile() as file:
+        subprocess.run(argv, cwd=ROOT, env=_environment(), stdout=file, stderr=subprocess.DEVNULL, check=True)
+        return os.fstat(file.fileno()).st_size
+
+
 def first_byte(argv: Sequence[str | Path]) -> Cost:
     """Return what `command` does of a command that writes to a terminal, but the wall time until its first byte.
 
@@ -70,17 +77,6 @@ def wallsplit(*arguments: str | Path) -> list[str | Path]:
     return [sys.executable, "-m", "wallsplit_scripts", *arguments]
 
 
-def nsys_here() -> Path | None:
-    """Return the nsys that `wallsplit` would run; None where there is none."""
-    from wallsplit.errors import WallsplitError
-    from wallsplit_scripts.nsys import locate
-
-    try:
-        return locate()
-    except (WallsplitError, subprocess.SubprocessError):
-        return None
-
-
 def part(work: Callable[[], object]) -> Cost:
     """Return what a part of this process costs; of memory, by how much the peak rose."""
     peak, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()
@@ -98,19 +94,6 @@ def in_child(module: str, *arguments: str | Path) -> Cost:
 def answer(cost: Cost) -> None:
     """Print a cost for `in_child`."""
     print(json.dumps(asdict(cost)))
-
-
-def in_turns(repeat: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
-    """Return each contender's medians; they take turns, so that a busy moment meets all of them."""
-    costs: dict[str, list[Cost]] = {name: [] for name in contenders}
-    for _ in range(repeat):
-        for name, run in contenders.items():
-            costs[name].append(run())
-    return {name: _medians(runs) for name, runs in costs.items()}
-
-
-def _medians(costs: Sequence[Cost]) -> Cost:
-    return Cost(*(statistics.median(column) for column in zip(*(asdict(cost).values() for cost in costs), strict=True)))
 
 
 def _peak_mb() -> float:
