@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench import growth, projection, reader, report, startup, unique, verdicts, why
-from bench.measure import ROOT
+from bench.measure import ROOT, run_python
 from bench.options import Options
 from bench.table import Table, markdown, text
 from bench.tile import tile
@@ -69,7 +69,9 @@ def _machine() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
-    return f"{os.cpu_count()} cores ({model}), {platform.system()}, Python {platform.python_version()}"
+    which = "from wallsplit import native; print(native.name())"
+    core = run_python("-c", which).strip()  # what is imported here would count in every reading
+    return f"{os.cpu_count()} cores ({model}), {platform.system()}, Python {platform.python_version()}, core: {core}"
 
 
 if __name__ == "__main__":

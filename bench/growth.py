@@ -1,13 +1,11 @@
 """How do time and memory grow with the trace, from 10⁴ to 10⁷ rows?"""
 
-import subprocess
-import sys
 from functools import partial
 from itertools import pairwise
 from math import log2
 from pathlib import Path
 
-from bench.measure import ROOT, command, wallsplit
+from bench.measure import ROOT, command, run_python, wallsplit
 from bench.options import Options
 from bench.rounds import Readings, in_turns
 from bench.table import PEAK_MB, WALL_S, Table, medians
@@ -20,8 +18,7 @@ def run(options: Options) -> Table:
     readings: dict[int, Readings] = {}
     for size in (size for size in SIZES if size <= options.most_rows):
         trace = options.folder / "tiled.sqlite"
-        argv: list[str | Path] = [sys.executable, "-m", "bench.tile", options.sample, trace, str(size)]
-        rows = int(subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+        rows = int(run_python("-m", "bench.tile", options.sample, trace, str(size)))
         analyse = {"analyze": partial(command, wallsplit("analyze", trace, "--json"))}
         (readings[rows],) = in_turns(options.rounds, analyse).values()
         trace.unlink()

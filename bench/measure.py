@@ -72,6 +72,12 @@ def first_byte(argv: Sequence[str | Path]) -> Cost:
     return replace(_ended(process, argv, start), wall_s=wall)
 
 
+def run_python(*arguments: str | Path) -> str:
+    """Return what this interpreter prints with these arguments, wallsplit and this folder on its path."""
+    argv = [sys.executable, *arguments]
+    return subprocess.run(argv, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True).stdout
+
+
 def wallsplit(*arguments: str | Path) -> list[str | Path]:
     """Return the command line of `wallsplit` with this interpreter."""
     return [sys.executable, "-m", "wallsplit_scripts", *arguments]
@@ -86,9 +92,7 @@ def part(work: Callable[[], object]) -> Cost:
 
 def in_child(module: str, *arguments: str | Path) -> Cost:
     """Return the cost that `python -m module` prints: a part of a process of its own, so that the peak is its own."""
-    argv = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(argv, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True)
-    return Cost(**json.loads(done.stdout))
+    return Cost(**json.loads(run_python("-m", module, *arguments)))
 
 
 def answer(cost: Cost) -> None:

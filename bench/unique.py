@@ -6,13 +6,12 @@ python -m bench.unique SOURCE.sqlite TARGET.sqlite PERIOD
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from bench.measure import ROOT, command, printed_bytes, wallsplit
+from bench.measure import command, printed_bytes, run_python, wallsplit
 from bench.options import Options
 from bench.rounds import in_turns
 from bench.table import Table, compared
@@ -31,8 +30,7 @@ def run(options: Options) -> Table:
     count = 0
     for name, period in PERIODS.items():
         trace = options.folder / f"{period}.sqlite"
-        argv: list[str | Path] = [sys.executable, "-m", "bench.unique", options.trace, trace, str(period)]
-        count = int(subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+        count = int(run_python("-m", "bench.unique", options.trace, trace, str(period)))
         argvs[name] = wallsplit("analyze", trace, "--json")
     readings = in_turns(options.rounds, {name: partial(command, argv) for name, argv in argvs.items()})
     sizes = {name: printed_bytes(argv) for name, argv in argvs.items()}

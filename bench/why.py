@@ -1,10 +1,9 @@
 """How do causes, steps and waits (*why*) grow with the trace, and what do the steps of 10⁶ kernels take?"""
 
-import subprocess
 import sys
 from pathlib import Path
 
-from bench.measure import ROOT, answer, in_child, part
+from bench.measure import answer, in_child, part, run_python
 from bench.options import Options
 from bench.table import Table
 
@@ -21,8 +20,7 @@ def run(options: Options) -> Table:
     lines = []
     for name, (question, rows) in sizes.items():
         trace = options.folder / "why.sqlite"
-        argv: list[str | Path] = [sys.executable, "-m", "bench.tile", options.sample, trace, str(rows)]
-        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
+        run_python("-m", "bench.tile", options.sample, trace, str(rows))
         cost = in_child("bench.why", question, trace)
         trace.unlink()
         lines.append((name, f"{cost.wall_s:.2f}", f"{cost.cpu_s:.2f}", f"{cost.peak_mb:,.0f}"))
