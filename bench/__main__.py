@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import growth, projection, reader, report, startup, unique, verdicts, why
+from bench import growth, projection, reader, report, slices, startup, unique, verdicts, why
 from bench.measure import ROOT, run_python
 from bench.options import Options
 from bench.table import Table, markdown, text
@@ -30,6 +30,7 @@ QUESTIONS: dict[str, Callable[[Options], Table]] = {
     "unique": unique.run,
     "growth": growth.run,
     "why": why.run,
+    "slices": slices.run,
     "verdicts": verdicts.run,
 }
 SAMPLE = ROOT / "traces" / "keras-gpu.reconstructed.sqlite"

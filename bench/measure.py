@@ -85,9 +85,9 @@ def wallsplit(*arguments: str | Path) -> list[str | Path]:
 
 def part(work: Callable[[], object]) -> Cost:
     """Return what a part of this process costs; of memory, by how much the peak rose."""
-    peak, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()
+    peak, wall, cpu = peak_mb(), time.perf_counter(), time.process_time()
     work()
-    return Cost(time.perf_counter() - wall, time.process_time() - cpu, _peak_mb() - peak)
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu, peak_mb() - peak)
 
 
 def in_child(module: str, *arguments: str | Path) -> Cost:
@@ -100,7 +100,8 @@ def answer(cost: Cost) -> None:
     print(json.dumps(asdict(cost)))
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
+    """Return the peak memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT_BYTES / 1e6
 
 
