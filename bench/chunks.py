@@ -40,7 +40,7 @@ class Chunks:
 
     @cached_property
     def _db(self) -> sqlite3.Connection:
-        return sqlite3.connect(f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True)
+        return sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
     def each(self) -> Iterator[Chunk]:
         """Yield how to read each chunk, table by table."""

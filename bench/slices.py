@@ -1,6 +1,6 @@
 """Does a ledger booked slice by slice come out the same, in the same memory however long the trace?
 
-python -m bench.slices (slices | whole) TRACE.sqlite
+python -m bench.slices TRACE.sqlite [ROWS]: booked so many rows of a table at a time, or all at once
 """
 
 import json
@@ -13,10 +13,8 @@ from bench.options import Options
 from bench.table import Table
 
 SIZES = (100_000, 1_000_000, 10_000_000)
-BEYOND = 100_000_000
-CHUNK_ROWS = 100_000
-"""Rows of a table that are read at a time."""
-SLICES, WHOLE = "slices", "whole"
+CHUNKS = (100_000, 10_000, 1_000_000)
+"""Rows of a table that are read at a time; the longest trace is read in all of these ways."""
 MOST_OFF = 1e-12
 """Of a standard deviation, which is summed in another order."""
 
@@ -24,30 +22,24 @@ MOST_OFF = 1e-12
 def run(options: Options) -> Table:
     """Book the sample, repeated, both ways; raise AssertionError where the two do not agree."""
     lines: list[tuple[str, ...]] = []
-    for size in (size for size in SIZES if size <= options.most_rows):
+    sizes = [size for size in SIZES if size <= options.most_rows]
+    for size in sizes:
         trace = options.folder / "slices.sqlite"
         rows = int(run_python("-m", "bench.tile", options.sample, trace, str(size)))
-        slices, whole = (json.loads(run_python("-m", "bench.slices", how, trace)) for how in (SLICES, WHOLE))
+        whole = json.loads(run_python("-m", "bench.slices", trace))
+        lines.append(_line(rows, "all at once", whole))
+        for chunk_rows in CHUNKS if size == sizes[-1] else CHUNKS[:1]:
+            slices = json.loads(run_python("-m", "bench.slices", trace, str(chunk_rows)))
+            held, error = f"{slices['held']:,}", f"{median_error(slices, whole):.2%}"
+            lines.append(_line(rows, f"{chunk_rows:,} at a time", slices, held, error))
         trace.unlink()
-        lines.append(_line(rows, "slices", slices, f"{slices['held']:,}", f"{median_error(slices, whole):.2%}"))
-        lines.append(_line(rows, "the whole at once", whole, "", ""))
-        beyond = {name: slices[name] * BEYOND / rows for name in ("wall_s", "cpu_s")} | {"peak_mb": slices["peak_mb"]}
-    lines.append(_line(BEYOND, "slices, extrapolated", beyond, "", ""))
-    header = ("rows", "booked", "wall s", "CPU s", "peak MB", "CPU µs a row", "rows held", "medians off")
-    return Table(f"A ledger by slices, {CHUNK_ROWS:,} rows read at a time", header, tuple(lines))
+    header = ("rows", "read", "wall s", "CPU s", "peak MB", "CPU µs a row", "rows held", "medians off")
+    return Table("A ledger by slices", header, tuple(lines))
 
 
-def _line(rows: int, how: str, cost: dict[str, Any], *more: str) -> tuple[str, ...]:
-    each = cost["cpu_s"] / rows * 1e6
-    return (
-        f"{rows:,}",
-        how,
-        f"{cost['wall_s']:.2f}",
-        f"{cost['cpu_s']:.2f}",
-        f"{cost['peak_mb']:,.0f}",
-        f"{each:.2f}",
-        *more,
-    )
+def _line(rows: int, how: str, cost: dict[str, Any], held: str = "", error: str = "") -> tuple[str, ...]:
+    wall, cpu, peak = f"{cost['wall_s']:.2f}", f"{cost['cpu_s']:.2f}", f"{cost['peak_mb']:,.0f}"
+    return f"{rows:,}", how, wall, cpu, peak, f"{cost['cpu_s'] / rows * 1e6:.2f}", held, error
 
 
 def median_error(slices: dict[str, Any], whole: dict[str, Any]) -> float:
@@ -63,7 +55,7 @@ def median_error(slices: dict[str, Any], whole: dict[str, Any]) -> float:
     return error
 
 
-def by_slices(path: Path, rows: int = CHUNK_ROWS) -> dict[str, Any]:
+def by_slices(path: Path, rows: int) -> dict[str, Any]:
     """Return masks and statistics of the export at `path`, booked `rows` rows of a table at a time."""
     from bench.chunks import Chunks
     from bench.streamed import book, survey
@@ -126,14 +118,13 @@ def _printed(masks: dict[Any, Any]) -> dict[str, dict[str, int]]:
     }
 
 
-def measure(how: str, path: Path) -> None:
+def measure(path: Path, rows: int | None) -> None:
     """Print what was booked and what it cost, peak memory being the whole process's."""
     found: dict[str, Any] = {}
-    cost = part(lambda: found.update(by_slices(path) if how == SLICES else at_once(path)))
+    cost = part(lambda: found.update(at_once(path) if rows is None else by_slices(path, rows)))
     spent = {"wall_s": cost.wall_s, "cpu_s": cost.cpu_s, "peak_mb": peak_mb()}
-    rest = statistics(path) if how == WHOLE else found["statistics"]
-    print(json.dumps({**found, **spent, "statistics": rest}))
+    print(json.dumps({**({"statistics": statistics(path)} if rows is None else {}), **found, **spent}))
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1], Path(sys.argv[2]))
+    measure(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)
