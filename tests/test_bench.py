@@ -110,9 +110,11 @@ def test_a_program_that_writes_into_a_trace_gets_a_copy_that_is_removed(tmp_path
 
 @pytest.fixture
 def annotated(tmp_path: Path) -> Path:
-    build = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 0, 9)
-    for number in range(3):
-        build.range(f"aten::add, op_id = {number}", 10 * number, 10 * number + 5)
+    build = TraceBuilder(tmp_path / "t.sqlite").api("cudaFree", 0, 9).api("cudaFree", 90, 99)
+    for number in range(2):
+        build.range("aten::add, op_id = 7", 10 * number, 10 * number + 5)
+    for number in range(2, 4):
+        build.range("step", 20 * number, 20 * number + 5)
     return build.write()
 
 
@@ -121,20 +123,34 @@ def names(trace: Path) -> Iterator[str]:
         yield from (name for (name,) in db.execute(f"SELECT text FROM NVTX_EVENTS WHERE eventType IN {RANGES}"))
 
 
-def test_names_with_numbers_that_begin_again_repeat_and_others_never_do(tmp_path: Path, annotated: Path) -> None:
+def test_repeated_names_are_as_they_were_and_unique_ones_never_the_same(tmp_path: Path, annotated: Path) -> None:
     target = tmp_path / "numbered.sqlite"
-    assert numbered(annotated, target, 2) == 3
+    assert numbered(annotated, target, unique=False) == 4
     assert sorted(names(target)) == [
-        "aten::add, op_id = 1000000",
-        "aten::add, op_id = 1000001",
-        "aten::add, op_id = 1000001",
+        "aten::add, op_id = 7",
+        "aten::add, op_id = 7",
+        "step, op_id = 1000000",
+        "step, op_id = 1000000",
     ]
-    assert numbered(annotated, target, 1 << 62) == len(set(names(target))) == 3
+    assert numbered(annotated, target, unique=True) == 4
+    assert sorted(names(target)) == [
+        "aten::add, op_id = 1000001",
+        "aten::add, op_id = 1000002",
+        "step, op_id = 1000003",
+        "step, op_id = 1000004",
+    ]
+
+
+def test_a_trace_with_more_ranges_than_wanted_is_cut_off_behind_them(tmp_path: Path, annotated: Path) -> None:
+    target = tmp_path / "numbered.sqlite"
+    assert numbered(annotated, target, unique=True, most=2) == 2
+    with closing(sqlite3.connect(target)) as db:
+        assert db.execute("SELECT start FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchall() == [(0,)]
 
 
 def test_a_trace_with_few_ranges_gets_one_around_every_call(tmp_path: Path) -> None:
     target = tmp_path / "numbered.sqlite"
-    count = numbered(SAMPLE, target, 1 << 62)
+    count = numbered(SAMPLE, target, unique=True)
     with closing(sqlite3.connect(SAMPLE)) as db:
         calls, ranges = (
             db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
