@@ -47,8 +47,9 @@ def run(options: Options) -> Table:
 def numbered(source: Path, target: Path, *, unique: bool, most: int = MOST_RANGES) -> int:
     """Write to `target` the trace `source` with a number in the name of every range; return how many ranges that are.
 
-    `unique`: no two numbers are the same. Else a name keeps the number it has, all others get the same one. Where there are fewer ranges than API calls, one around every call comes first, as PyTorch
-    annotates its operators. What starts after the `most`th range is left out.
+    `unique`: no two numbers are the same. Else a name keeps the number it has, all others get the same one. Where there
+    are fewer ranges than API calls, one around every call comes first, as PyTorch annotates its operators. What starts
+    after the `most`th range is left out.
     """
     shutil.copyfile(source, target)
     with closing(sqlite3.connect(target)) as db:
