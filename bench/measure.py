@@ -3,11 +3,11 @@
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -46,6 +46,13 @@ def _ended(process: "subprocess.Popen[bytes]", argv: Sequence[str | Path], start
     return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT_BYTES / 1e6)
 
 
+def printed_bytes(argv: Sequence[str | Path]) -> int:
+    """Return how many bytes a command prints."""
+    with tempfile.TemporaryFile() as file:
+        subprocess.run(argv, cwd=ROOT, env=_environment(), stdout=file, stderr=subprocess.DEVNULL, check=True)
+        return os.fstat(file.fileno()).st_size
+
+
 def first_byte(argv: Sequence[str | Path]) -> Cost:
     """Return what `command` does of a command that writes to a terminal, but the wall time until its first byte.
 
@@ -65,34 +72,27 @@ def first_byte(argv: Sequence[str | Path]) -> Cost:
     return replace(_ended(process, argv, start), wall_s=wall)
 
 
+def run_python(*arguments: str | Path) -> str:
+    """Return what this interpreter prints with these arguments, wallsplit and this folder on its path."""
+    argv = [sys.executable, *arguments]
+    return subprocess.run(argv, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True).stdout
+
+
 def wallsplit(*arguments: str | Path) -> list[str | Path]:
     """Return the command line of `wallsplit` with this interpreter."""
     return [sys.executable, "-m", "wallsplit_scripts", *arguments]
 
 
-def nsys_here() -> Path | None:
-    """Return the nsys that `wallsplit` would run; None where there is none."""
-    from wallsplit.errors import WallsplitError
-    from wallsplit_scripts.nsys import locate
-
-    try:
-        return locate()
-    except (WallsplitError, subprocess.SubprocessError):
-        return None
-
-
 def part(work: Callable[[], object]) -> Cost:
     """Return what a part of this process costs; of memory, by how much the peak rose."""
-    peak, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()
+    peak, wall, cpu = peak_mb(), time.perf_counter(), time.process_time()
     work()
-    return Cost(time.perf_counter() - wall, time.process_time() - cpu, _peak_mb() - peak)
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu, peak_mb() - peak)
 
 
 def in_child(module: str, *arguments: str | Path) -> Cost:
     """Return the cost that `python -m module` prints: a part of a process of its own, so that the peak is its own."""
-    argv = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(argv, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True)
-    return Cost(**json.loads(done.stdout))
+    return Cost(**json.loads(run_python("-m", module, *arguments)))
 
 
 def answer(cost: Cost) -> None:
@@ -100,20 +100,8 @@ def answer(cost: Cost) -> None:
     print(json.dumps(asdict(cost)))
 
 
-def in_turns(repeat: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
-    """Return each contender's medians; they take turns, so that a busy moment meets all of them."""
-    costs: dict[str, list[Cost]] = {name: [] for name in contenders}
-    for _ in range(repeat):
-        for name, run in contenders.items():
-            costs[name].append(run())
-    return {name: _medians(runs) for name, runs in costs.items()}
-
-
-def _medians(costs: Sequence[Cost]) -> Cost:
-    return Cost(*(statistics.median(column) for column in zip(*(asdict(cost).values() for cost in costs), strict=True)))
-
-
-def _peak_mb() -> float:
+def peak_mb() -> float:
+    """Return the peak memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT_BYTES / 1e6
 
 

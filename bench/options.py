@@ -6,12 +6,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Options:
-    """`folder` is for files of this run only; `trace` is large, `sample` small."""
+    """`folder` is for files of this run only; `trace` is large, `sample` small.
+
+    Contenders take turns in `rounds`, programs that take minutes in the first `slow_rounds` of them.
+    """
 
     trace: Path
     sample: Path
     folder: Path
-    repeat: int
+    rounds: int
+    slow_rounds: int
     most_rows: int
-    all_of_nsys: bool
     for_docs: bool

@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bench.measure import answer, in_child, in_turns, part
+from bench.measure import answer, in_child, part
 from bench.options import Options
+from bench.rounds import in_turns
 from bench.table import Table, compared
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ def run(options: Options) -> Table:
     rows = options.most_rows // 2
     trace = written(options.folder / "kernels.sqlite", rows)
     names = [name for name in READERS if name not in MODULES or importlib.util.find_spec(MODULES[name])]
-    costs = in_turns(options.repeat, {name: partial(in_child, "bench.reader", name, trace) for name in names})
+    readings = in_turns(options.rounds, {name: partial(in_child, "bench.reader", name, trace) for name in names})
     trace.unlink()
-    return compared(f"Reading {rows:,} rows, {len(READ)} of {len(KERNEL_COLUMNS)} columns", costs, "reader")
+    title = f"Reading {rows:,} rows, {len(READ)} of {len(KERNEL_COLUMNS)} columns"
+    return compared(title, readings, "reader", names[0])
 
 
 def written(path: Path, rows: int) -> Path:

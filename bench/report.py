@@ -1,36 +1,38 @@
-"""How does our whole report compare with `nsys stats` for the same tables?"""
+"""How does our whole report compare with `nsys stats` for the same tables, and with nsys-ai's findings?"""
 
-import shutil
+import sys
 from functools import partial
 from pathlib import Path
 
-from bench.measure import Cost, command, in_turns, nsys_here, wallsplit
+from bench import peers
+from bench.measure import command, wallsplit
 from bench.options import Options
+from bench.peers import Run
+from bench.rounds import in_turns
 from bench.table import Table, compared
 
-SUMMARIES = ("cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "nvtx_sum")
-SLOW = ("cuda_kern_exec_sum", "nvtx_gpu_proj_sum")
+WITHOUT_CORE = ("env", "WALLSPLIT_NATIVE=0")
+OURS = "wallsplit"
 
 
 def run(options: Options) -> Table:
-    whole = wallsplit("analyze", options.trace, "--json")
+    """Time ours with and without *why*, compiled and not, in turns with the peers that are here."""
+    trace, folder = options.trace, options.folder
+    whole = wallsplit("analyze", trace, "--json")
+    without_why: list[str | Path] = [sys.executable, "-m", "bench.without_why", trace]
     ours = {
-        "wallsplit: ledger, causes, all tables": whole,
-        "the same without the compiled core": ["env", "WALLSPLIT_NATIVE=0", *whole],
-        "with it, and the HTML report": wallsplit("analyze", options.trace, "--report-dir", options.folder / "reports"),
+        OURS: whole,
+        f"{OURS}, without the compiled core": [*WITHOUT_CORE, *whole],
+        f"{OURS}, without why": without_why,
+        f"{OURS}, without why, without the core": [*WITHOUT_CORE, *without_why],
+        f"{OURS}, with the HTML report": wallsplit("analyze", trace, "--report-dir", folder / "reports"),
     }
-    contenders = {name: partial(command, argv) for name, argv in ours.items()}
-    nsys, copy = nsys_here(), options.folder / "for-nsys.sqlite"  # nsys writes indexes into the file it reads
-    if nsys is not None:
-        shutil.copyfile(options.trace, copy)
-        contenders[f"nsys stats: {SUMMARIES[0]}"] = partial(_stats, nsys, copy, SUMMARIES[:1])
-        contenders["nsys stats: five summaries"] = partial(_stats, nsys, copy, SUMMARIES)
-    costs = in_turns(options.repeat, contenders)
-    if nsys is not None and options.all_of_nsys:
-        costs |= {f"nsys stats: {name}": _stats(nsys, copy, (name,)) for name in SLOW}  # once
-    copy.unlink(missing_ok=True)
-    return compared(f"Whole report, {options.trace.stat().st_size / 1e6:,.0f} MB", costs, "command")
-
-
-def _stats(nsys: Path, trace: Path, reports: tuple[str, ...]) -> Cost:
-    return command([nsys, "stats", "--quiet", "--format", "csv", "--report", ",".join(reports), trace])
+    of_nsys = {**peers.stats(trace, folder, peers.SUMMARIES[0]), **peers.stats(trace, folder, *peers.SUMMARIES)}
+    others = {**of_nsys, **peers.findings(trace, folder)}
+    contenders: dict[str, Run] = {**others, **{name: partial(command, argv) for name, argv in ours.items()}}
+    slow = dict.fromkeys(others.keys() - of_nsys.keys(), options.slow_rounds)
+    readings = in_turns(options.rounds, contenders, at_most=slow, may_fail=others)
+    reference = next(iter(of_nsys), OURS)
+    title = f"Whole report, {trace.stat().st_size / 1e6:,.0f} MB"
+    notes = peers.left_out((peers.STATS, peers.AI), others, readings)
+    return compared(title, readings, "command", reference if reference in readings else OURS, notes)

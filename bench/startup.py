@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from bench.measure import Cost, command, first_byte, in_turns, wallsplit
+from bench.measure import Cost, command, first_byte, wallsplit
 from bench.options import Options
+from bench.rounds import in_turns
 from bench.table import Table, compared
 from bench.tile import tile
 
-REPEAT = 7
+ROUNDS = 7
 """These take less than a second, and vary more than the others."""
 LARGER_ROWS = 82_000
 """Of a trace of 4 MB."""
@@ -28,4 +29,4 @@ def run(options: Options) -> Table:
     runs[f"first byte on a terminal, {larger.stat().st_size / 1e3:,.0f} kB"] = partial(
         first_byte, wallsplit("analyze", larger, "--no-report")
     )
-    return compared("Start-up", in_turns(max(options.repeat, REPEAT), runs), "command")
+    return compared("Start-up", in_turns(max(options.rounds, ROUNDS), runs), "command", next(iter(runs)))

@@ -22,7 +22,7 @@ def tile(source: Path, target: Path, rows: int) -> int:
     with closing(sqlite3.connect(target)) as db:
         db.execute("PRAGMA journal_mode = OFF")
         db.execute("PRAGMA synchronous = OFF")
-        tables = _tables_of_events(db)
+        tables = tables_of_events(db)
         first = min(_value(db, f"SELECT min(start) FROM {name}") for name in tables)
         span = max(_value(db, f"SELECT max(end) FROM {name}") for name in tables) - first + GAP_NS
         ids = [
@@ -47,7 +47,7 @@ def tile(source: Path, target: Path, rows: int) -> int:
         return sum(wanted.values())
 
 
-def _tables_of_events(db: sqlite3.Connection) -> dict[str, list[str]]:
+def tables_of_events(db: sqlite3.Connection) -> dict[str, list[str]]:
     """Return the tables, with their columns, whose rows have a start and an end, and that have rows."""
     names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     columns = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in names}

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.measure import ROOT, nsys_here, wallsplit
+from bench.measure import ROOT, wallsplit
 from bench.options import Options
+from bench.peers import nsys
 from bench.table import Table
 
 RUNS = 14
@@ -26,7 +27,7 @@ def run(options: Options) -> Table:
     from wallsplit.comparison.repeats import Measured
     from wallsplit.pipeline import measure
 
-    if nsys_here() is None:
+    if nsys() is None:
         return Table("Verdicts: no nsys here, so nothing was recorded", ("",), ())
     same: list[Measured] = []
     more: list[Measured] = []

@@ -1,12 +1,13 @@
 """How do causes, steps and waits (*why*) grow with the trace, and what do the steps of 10⁶ kernels take?"""
 
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
-from bench.measure import ROOT, answer, in_child, part
+from bench.measure import answer, in_child, part, run_python
 from bench.options import Options
-from bench.table import Table
+from bench.rounds import in_turns
+from bench.table import Table, medians
 
 DECADES = (10_000, 100_000, 1_000_000, 10_000_000)
 KERNELS = 1_000_000
@@ -21,11 +22,10 @@ def run(options: Options) -> Table:
     lines = []
     for name, (question, rows) in sizes.items():
         trace = options.folder / "why.sqlite"
-        argv: list[str | Path] = [sys.executable, "-m", "bench.tile", options.sample, trace, str(rows)]
-        subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
-        cost = in_child("bench.why", question, trace)
+        run_python("-m", "bench.tile", options.sample, trace, str(rows))
+        (readings,) = in_turns(options.rounds, {name: partial(in_child, "bench.why", question, trace)}).values()
         trace.unlink()
-        lines.append((name, f"{cost.wall_s:.2f}", f"{cost.cpu_s:.2f}", f"{cost.peak_mb:,.0f}"))
+        lines.append((name, *medians(readings)))
     return Table("Why: on top of model, ledger and tables", ("what", "wall s", "CPU s", "peak MB"), tuple(lines))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from wallsplit.breakdowns.breakdown import Breakdown
-from wallsplit.breakdowns.range_groups import grouped
+from wallsplit.breakdowns.range_groups import groups
 from wallsplit.breakdowns.range_names import name_and_style_of_kinds, overlapping_ranges
 from wallsplit.breakdowns.statistics import largest_first, summarise_groups, with_share
 from wallsplit.ledger.ledger import Window
@@ -22,16 +22,14 @@ def compute(model: Model, window: Window | None) -> pl.DataFrame:
     styles = len(NVTX_STYLES)
     name_and_style = name_and_style_of_kinds(ranges)
     used = distinct(name_and_style[ranges.in_use])
-    groups = pl.DataFrame({"group": grouped(model.names.text(pl.Series(used // styles)))})
-    texts = groups.unique(maintain_order=True).with_row_index("place")
-    place = groups.join(texts, on="group", how="left", maintain_order="left")["place"].to_numpy()
+    place, texts = groups(used // styles, model.names)
     table = np.zeros(styles * len(model.names.texts), np.uint32)  # group and style, as one number, by name and style
     table[used] = place * styles + used % styles
     length = ranges.end - ranges.start
-    summary = with_share(summarise_groups(ranges.each(table[name_and_style]), length, styles * texts.height, "", "ns"))
+    summary = with_share(summarise_groups(ranges.each(table[name_and_style]), length, styles * len(texts), "", "ns"))
     key = summary["group"]
     named = summary.with_columns(
-        texts["group"].gather(key // styles),
+        texts.gather(key // styles),
         pl.Series(NVTX_STYLES).gather(key % styles).alias("style"),
         pl.Series("names", np.bincount(table[used])[key.to_numpy()]),
     )

@@ -119,15 +119,14 @@ def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[P
 
 def _phase_codes(ranges: Annotations, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
     """Return the phase of each kind. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
-    rows = ranges.kinds["range"].to_numpy()
-    used = distinct(rows[ranges.in_use])
-    alike = names.text(pl.Series(used, dtype=pl.Int32)).str.replace_all(r"\d+", "0")
-    phases = {name: phase_of(name, rules) for name in alike.unique()}
-    code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}
-    table = np.full(len(names.texts), NONE, np.int32)
-    table[used] = [code[name] for name in alike]
-    phase: Codes = table[rows]
-    return phase
+    of_names, shapes = names.shapes
+    of_kinds = of_names[ranges.kinds["range"].to_numpy()]
+    used = distinct(of_kinds[ranges.in_use])
+    phases = [phase_of(text, rules) for text in shapes.gather(used)]
+    codes = np.full(len(shapes), NONE, np.int32)
+    codes[used] = [NONE if phase is None else PHASE_NAMES.index(phase) for phase in phases]
+    phase_of_kinds: Codes = codes[of_kinds]
+    return phase_of_kinds
 
 
 def _live_rows(activity: Activity, ranges: Annotations) -> list[pl.LazyFrame]:

@@ -28,6 +28,17 @@ class Names:
         """The place of each text among all of them in order, as UInt32: what sorts numbers like the names they mean."""
         return self.texts.rank("dense")
 
+    @cached_property
+    def shapes(self) -> tuple[npt.NDArray[np.int64], pl.Series]:
+        """(the shape of each text, by place; all shapes): the texts with 0 for each number in them.
+
+        What is numbered by step or by operation is a handful of shapes in a million texts.
+        """
+        texts = self.texts.str.replace_all(r"[0-9]+", "0").alias("shape").to_frame()
+        shapes = texts.unique(maintain_order=True).with_row_index("place")
+        places = texts.join(shapes, on="shape", how="left", maintain_order="left")["place"]
+        return places.cast(pl.Int64).to_numpy(), shapes["shape"]
+
     def __getitem__(self, row: int) -> str:
         return str(self.texts[row])
 

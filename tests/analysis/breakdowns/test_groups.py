@@ -1,5 +1,6 @@
 """Numbered ranges taken together, kernels by family and by label."""
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -7,12 +8,13 @@ from hypothesis import strategies as st
 
 from builders import TraceBuilder
 from wallsplit.breakdowns import tables
-from wallsplit.breakdowns.range_groups import grouped
-from wallsplit.model import Model
+from wallsplit.breakdowns.range_groups import grouped, groups
+from wallsplit.model import Model, Names
 
 NAMES = st.lists(
     st.text(max_size=8)
     | st.builds("{}{}".format, st.sampled_from(["step ", "layer", "a::b, seq = 1, op_id = "]), st.integers(0, 30))
+    | st.builds(", op_id = {}{}, op_id = {}".format, st.integers(0, 2), st.sampled_from(["", "x"]), st.integers(0, 2))
 )
 
 
@@ -23,7 +25,7 @@ def table(model: Model, name: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("names", "groups"),
+    ("names", "expected"),
     [
         (["aten::mm, seq = 3, op_id = 77", "aten::mm, op_id = 78", "aten::mm"], ["aten::mm"] * 3),
         (["aten::mm, op_id = 7, sizes = [[2, 3]]"], ["aten::mm, sizes = [[2, 3]]"]),
@@ -35,15 +37,24 @@ def table(model: Model, name: str) -> pl.DataFrame:
         ([], []),
     ],
 )
-def test_names_that_differ_in_a_number_at_their_end_are_one_group(names: list[str], groups: list[str]) -> None:
-    assert grouped(pl.Series(names, dtype=pl.String)).to_list() == groups
+def test_names_that_differ_in_a_number_at_their_end_are_one_group(names: list[str], expected: list[str]) -> None:
+    assert grouped(pl.Series(names, dtype=pl.String)).to_list() == expected
 
 
 @given(NAMES)
 def test_a_group_is_the_same_in_whatever_order_its_names_come(names: list[str]) -> None:
-    groups = grouped(pl.Series(names, dtype=pl.String)).to_list()
-    assert len(groups) == len(names)
-    assert grouped(pl.Series(names[::-1], dtype=pl.String)).to_list() == groups[::-1]
+    found = grouped(pl.Series(names, dtype=pl.String)).to_list()
+    assert len(found) == len(names)
+    assert grouped(pl.Series(names[::-1], dtype=pl.String)).to_list() == found[::-1]
+
+
+@given(NAMES.filter(bool), st.data())
+def test_rows_of_names_are_grouped_as_their_texts_are(texts: list[str], data: st.DataObject) -> None:
+    names = Names(pl.Series(list(dict.fromkeys(texts)), dtype=pl.String))
+    rows = np.array(data.draw(st.sets(st.integers(0, len(names.texts) - 1)).map(sorted)), np.int64)
+    place, every = groups(rows, names)
+    assert every.gather(place).to_list() == grouped(names.text(pl.Series(rows))).to_list()
+    assert every.is_unique().all()
 
 
 def test_a_group_sums_the_ranges_of_all_its_names(build: TraceBuilder) -> None:

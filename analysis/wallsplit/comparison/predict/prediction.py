@@ -10,7 +10,7 @@ import numpy as np
 from wallsplit.comparison.predict.changes import QUESTIONS, Question, without
 from wallsplit.comparison.predict.dependencies import LONG_NS, Delays, blocked, fit
 from wallsplit.comparison.predict.program import Program, program
-from wallsplit.comparison.predict.replay import replay
+from wallsplit.comparison.predict.replay import Replays
 from wallsplit.errors import ComparisonError
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.booking import COMPLETE
@@ -89,7 +89,8 @@ def predictions(
 def _prediction(
     found: Program, activities: Sequence[Activity], delays: Delays, questions: Sequence[Question]
 ) -> Prediction:
-    medians, exact = (replay(found, delays, residuals=residuals) for residuals in (False, True))
+    replays = Replays(found, delays)
+    medians, exact = (replays.ns(residuals=residuals) for residuals in (False, True))
     error, unexplained = medians / found.wall_ns - 1, unexplained_ns(found, delays) / found.wall_ns
     launches, calls = (_lowest(getattr(a, name) for a in activities) for name in ("launch_coverage", "api_coverage"))
     kinds = {operation.kind for operation in found.operations}
@@ -108,17 +109,17 @@ def _prediction(
         queue=delays.queue,
         refusals=refusals,
         answers=tuple(
-            _answer(found, delays, question, medians, exact)
+            _answer(found, replays, question, medians, exact)
             for question in (() if refusals else questions)
             if question.change.hidden <= kinds
         ),
     )
 
 
-def _answer(found: Program, delays: Delays, question: Question, medians: float, exact: float) -> Answer:
+def _answer(found: Program, replays: Replays, question: Question, medians: float, exact: float) -> Answer:
     """Return both replays' change applied to the recorded wall; of more samples, per as many as were recorded."""
     ratios = [
-        replay(found, delays, question.change, residuals=residuals) / unchanged
+        replays.ns(question.change, residuals=residuals) / unchanged
         for residuals, unchanged in ((False, medians), (True, exact))
     ]
     if question.samples > 1:

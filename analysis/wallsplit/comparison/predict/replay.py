@@ -1,12 +1,14 @@
 """The replay: a program simulated in the order it was recorded in, with one thing changed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from wallsplit.comparison.predict.dependencies import NODE_GAP_NS, Delays
 from wallsplit.comparison.predict.program import COPY, LAUNCH, SET, Call, Operation, Program
+from wallsplit.comparison.predict.schedule import Schedule, schedule, starts
 from wallsplit.intervals import EMPTY, Intervals, elapsed
 
 _TRAIN_NS = 200_000
@@ -37,162 +39,149 @@ class Change:
 UNCHANGED = Change()
 
 
-def replay(program: Program, delays: Delays, change: Change = UNCHANGED, *, residuals: bool = False) -> float:
-    """Return the ns from the first start to the last end.
+class Replays:
+    """The replays of one program: columns, and the order of its events, are made once for all of them."""
 
-    `residuals`: each operation keeps what is unexplained of its own delay; else delays are medians.
-    """
-    run = _Run(program, delays, change, residuals)
-    for number in range(len(program.calls)):
-        run.call(number)
-    for number in range(len(program.operations)):
-        run.place(number)
-    return max(*run.call_end, *(end for end in run.end if end is not None)) - run.origin
+    def __init__(self, program: Program, delays: Delays) -> None:
+        self._program, self._delays = program, delays
+        calls, operations = program.calls, program.operations
+        self._starts = starts(program)
+        self._start, self._since = _integers(call.start for call in calls), _integers(self._starts.since_ns)
+        self._own_ns = _reals(call.own_ns for call in calls)
+        self._in_train = np.array([call.kind in (LAUNCH, SET, COPY) for call in calls]) & self._starts.after_all
+        self._joins_graph = np.array([_joins_graph(call) for call in calls])
+        self._call_of = [-1 if operation.call is None else operation.call for operation in operations]
+        is_node = np.array([operation.node_before is not None for operation in operations])
+        self._is_launched = ~is_node & np.array([call.kind == LAUNCH for call in calls])[self._call_of]
+        after_start = np.where(is_node, 0.0, delays.launch_ns)
+        self._handed_over: list[float] = np.where(self._is_launched, delays.after_launch_ns, after_start).tolist()
+        self._lasts_ns = _reals(operation.ns for operation in operations)
+        self._is_kernel = np.array([operation.kind in ("kernel", "graph") for operation in operations])
+        self._schedules: dict[bool, Schedule] = {}
+        self._dependencies: dict[tuple[bool, frozenset[str]], list[list[tuple[int, float]]]] = {}
 
+    def ns(self, change: Change = UNCHANGED, *, residuals: bool = False) -> float:
+        """Return the ns from the first start to the last end.
 
-class _Run:
-    """One replay: what has been simulated so far."""
+        `residuals`: each operation keeps what is unexplained of its own delay; else delays are medians.
+        """
+        calls, operations = self._program.calls, self._program.operations
+        call_of, handed_over, depends = self._call_of, self._handed_over, self._depends(change)
+        own = self._own(change)
+        called = np.where(self._is_launched, own[call_of], 0.0).tolist()
+        kernels = np.where(self._is_kernel, change.kernels, 1.0)
+        lasts = (self._lasts_ns * change.gpu * kernels).tolist()
+        residual = [operation.residual_ns for operation in operations] if residuals else [0.0] * len(operations)
+        begin, end = [0.0] * len(operations), [0.0] * len(operations)
+        call_start: list[float] = []
+        call_end: list[float] = []
+        latest = float(self._program.start_ns)
 
-    def __init__(self, program: Program, delays: Delays, change: Change, residuals: bool) -> None:
-        self.calls, self.operations = program.calls, program.operations
-        self.delays, self.change, self.residuals = delays, change, residuals
-        self.origin = program.start_ns
-        self.call_start: list[float] = []
-        self.call_end: list[float] = []
-        self.begin: list[float | None] = [None] * len(self.operations)
-        self.end: list[float | None] = [None] * len(self.operations)
-        self._anchor = 0
-        """The call before which no other was running."""
-        self._recorded_end = -(2**63)
-        self._simulated_end = float(self.origin)
-        self._latest: dict[int, int] = {}
-        self._shift = 0.0
-        bounds = np.array([call.start for call in self.calls] + [call.end for call in self.calls], np.int64)
-        self._left_out: dict[int, int] = dict(
-            zip(bounds.tolist(), elapsed(change.without, bounds).tolist(), strict=True)
-        )
-        """ns of `without` before each call's start and end."""
+        def place(numbers: Iterable[int], shift: float) -> None:
+            for i in numbers:
+                call = call_of[i]
+                ready = operations[i].start + shift if call < 0 else call_start[call] + called[i] + handed_over[i]
+                for other, delay in depends[i]:
+                    done = end[other] + delay
+                    if done > ready:
+                        ready = done
+                begin[i] = ready = ready + residual[i]
+                end[i] = ready + lasts[i]
 
-    def call(self, number: int) -> None:
-        """Simulate one call, and what it begins and waits for."""
-        call = self.calls[number]
-        start = self._start(number, call)
-        self.call_start.append(start)
-        self._shift = start - call.start
-        end = start + self._own(call)
-        self.call_end.append(end)
-        for operation in call.operations:
-            self.place(operation)
-        if call.queued_behind is not None:
-            end = max(end, self._placed(call.queued_behind, self.begin))
-        if call.waits_for and self.change.waits:
-            done = max(self._placed(i, self.end) for i in call.waits_for)
-            end = max(end, done + self._tail(call))
-        self.call_end[number] = end
-        self._latest[call.thread] = number
-        self._recorded_end = max(self._recorded_end, call.end)
-        self._simulated_end = max(self._simulated_end, end)
+        *placed, rest = self._schedule(change).placed
+        shift = 0.0
+        reckoned = zip(self._starts.after_all, self._starts.after, self._starts.beside, strict=True)
+        for call, numbers, (after_all, after, beside), gap, takes in zip(
+            calls, placed, reckoned, self._gaps(change).tolist(), own.tolist(), strict=True
+        ):
+            if after_all:
+                start = latest + gap
+            elif after >= 0:
+                start = call_end[after] + gap
+            else:
+                start = (call_start[beside] if call_start else self._program.start_ns) + gap
+            call_start.append(start)
+            shift = start - call.start
+            place(numbers, shift)
+            done = start + takes
+            if call.queued_behind is not None:
+                done = max(done, begin[call.queued_behind])
+            if call.waits_for and change.waits:
+                done = max(done, max(end[i] for i in call.waits_for) + self._tail(call, residuals=residuals))
+            call_end.append(done)
+            if done > latest:
+                latest = done
+        place(rest, shift)
+        return max(latest, max(end)) - self._program.start_ns
 
-    def _start(self, number: int, call: Call) -> float:
-        """Return when a call starts: its gap after the last ended where none ran, else in step with those that ran."""
-        host, same = self.change.host, self._latest.get(call.thread)
-        if number == 0:
-            return self.origin + (call.start - self.origin) * host
-        if call.start >= self._recorded_end:
-            self._anchor = number
-            return self._simulated_end + self._gap(call, self._recorded_end) * host
-        if same is not None and self.calls[same].end >= self.calls[self._anchor].start:
-            return self.call_end[same] + max(0, call.start - self.calls[same].end) * host
-        return self.call_start[self._anchor] + (call.start - self.calls[self._anchor].start) * host
+    def _gaps(self, change: Change) -> npt.NDArray[np.float64]:
+        """Return how long after what its start is reckoned from each call starts."""
+        recorded = self._start - self._since
+        spared = elapsed(change.without, self._start) - elapsed(change.without, self._since)
+        recorded -= np.where(self._starts.after_all, spared, 0)
+        recorded = np.where(np.array(self._starts.after) >= 0, np.maximum(recorded, 0), recorded)
+        if change.as_graphs:
+            in_train = self._in_train & (recorded <= _TRAIN_NS)
+            recorded = np.where(in_train, np.minimum(recorded, _GRAPH_GAP_NS), recorded)
+        gaps: npt.NDArray[np.float64] = recorded * np.float64(change.host)
+        return gaps
 
-    def _gap(self, call: Call, since: int) -> float:
-        """Return what is left of the gap from `since`, when a call ended, to this call."""
-        recorded = call.start - since - (self._left_out[call.start] - self._left_out[since])
-        within_train = recorded <= _TRAIN_NS and call.kind in (LAUNCH, SET, COPY)
-        return min(recorded, _GRAPH_GAP_NS) if self.change.as_graphs and within_train else recorded
+    def _own(self, change: Change) -> npt.NDArray[np.float64]:
+        """Return what each call takes by itself."""
+        scaled = self._own_ns * change.host
+        if not change.as_graphs:
+            return scaled
+        return np.where(self._joins_graph, np.minimum(_GRAPH_CALL_NS, self._own_ns), scaled)
 
-    def _own(self, call: Call) -> float:
-        joins_graph = call.kind in (LAUNCH, SET) or (call.kind == COPY and "Async" in call.name)
-        if self.change.as_graphs and joins_graph and not call.is_set_up:
-            return min(_GRAPH_CALL_NS, call.own_ns)
-        return call.own_ns * self.change.host
-
-    def _tail(self, call: Call) -> float:
+    def _tail(self, call: Call, *, residuals: bool) -> float:
         if not call.waited:
             return 0.0
-        return call.tail_ns if self.residuals else self.delays.tails_ns[call.name]
+        return call.tail_ns if residuals else self._delays.tails_ns[call.name]
 
-    def _placed(self, number: int, times: Sequence[float | None]) -> float:
-        self.place(number)
-        time = times[number]
-        assert time is not None
-        return time
+    def _schedule(self, change: Change) -> Schedule:
+        if change.waits not in self._schedules:
+            self._schedules[change.waits] = schedule(self._program, waits=change.waits)
+        return self._schedules[change.waits]
 
-    def place(self, number: int) -> None:
-        """Simulate one operation, those first that it waits for and whose calls were simulated."""
-        stack = [number]
-        while stack:
-            if self.begin[stack[-1]] is not None:
-                stack.pop()
-                continue
-            operation = self.operations[stack[-1]]
-            missing = [i for i in self._before(operation) if self.begin[i] is None and self._is_issued(i)]
-            if missing:
-                stack += missing
-                continue
-            begin = self._ready(operation) + (operation.residual_ns if self.residuals else 0.0)
-            self.begin[stack[-1]] = begin
-            self.end[stack[-1]] = begin + self._lasts(operation)
-            stack.pop()
+    def _depends(self, change: Change) -> list[list[tuple[int, float]]]:
+        """Return the operations after whose ends each can begin, and how long after."""
+        key = change.waits, change.hidden
+        if key not in self._dependencies:
+            turn = self._schedule(change).turn
+            self._dependencies[key] = [
+                [(other, delay) for other, delay in self._after(operation, change) if turn[other] < turn[number]]
+                for number, operation in enumerate(self._program.operations)
+            ]
+        return self._dependencies[key]
 
-    def _is_issued(self, number: int) -> bool:
-        call = self.operations[number].call
-        return call is None or call < len(self.call_start)
-
-    def _before(self, operation: Operation) -> list[int]:
-        others = (operation.previous, operation.before_on_engine, operation.node_before, operation.waited_for)
-        return [other for other in others if other is not None]
-
-    def _lasts(self, operation: Operation) -> float:
-        kernels = self.change.kernels if operation.kind in ("kernel", "graph") else 1.0
-        return operation.ns * self.change.gpu * kernels
-
-    def _is_hidden(self, operation: Operation) -> bool:
-        return operation.kind in self.change.hidden or (operation.is_comm and "comm" in self.change.hidden)
-
-    def _ready(self, operation: Operation) -> float:
-        """Return when an operation can begin."""
-        hidden, delays = self._is_hidden(operation), self.delays
-        times = [self._issued(operation)]
-        if operation.node_before is not None and (done := self.end[operation.node_before]) is not None:
-            times.append(done + min(delays.queued_ns, NODE_GAP_NS))
-        if operation.before_on_engine is not None and (done := self.end[operation.before_on_engine]) is not None:
-            times.append(done)
-        before = self._previous(operation, hidden=hidden)
-        if before is not None and (done := self.end[before]) is not None:
-            times.append(done + delays.queued_ns)
-        other = operation.waited_for
-        if other is not None and not hidden and not self._is_hidden(self.operations[other]):
-            done = self.end[other]
-            times += [] if done is None else [done + operation.delay_ns]
-        return max(times)
-
-    def _previous(self, operation: Operation, *, hidden: bool) -> int | None:
-        """Return the operation before it on its stream: of what is hidden and what is not, the last of its own sort."""
-        before = operation.previous
-        if not self.change.hidden:
-            return before
-        while before is not None and self._is_hidden(self.operations[before]) != hidden:
-            before = self.operations[before].previous
-        return before
-
-    def _issued(self, operation: Operation) -> float:
-        """Return when the operation has been handed to the device."""
-        if operation.call is None:
-            return operation.start + self._shift
-        call, start = self.calls[operation.call], self.call_start[operation.call]
+    def _after(self, operation: Operation, change: Change) -> Iterator[tuple[int, float]]:
+        operations, hidden = self._program.operations, _is_hidden(operation, change)
         if operation.node_before is not None:
-            return start
-        if call.kind == LAUNCH:
-            return start + self._own(call) + self.delays.after_launch_ns
-        return start + self.delays.launch_ns
+            yield operation.node_before, min(self._delays.queued_ns, NODE_GAP_NS)
+        if operation.before_on_engine is not None:
+            yield operation.before_on_engine, 0.0
+        previous = operation.previous  # of what is hidden and what is not, the last of its own sort on its stream
+        while previous is not None and change.hidden and _is_hidden(operations[previous], change) != hidden:
+            previous = operations[previous].previous
+        if previous is not None:
+            yield previous, self._delays.queued_ns
+        other = operation.waited_for
+        if other is not None and not hidden and not _is_hidden(operations[other], change):
+            yield other, operation.delay_ns
+
+
+def _is_hidden(operation: Operation, change: Change) -> bool:
+    return operation.kind in change.hidden or (operation.is_comm and "comm" in change.hidden)
+
+
+def _joins_graph(call: Call) -> bool:
+    in_graph = call.kind in (LAUNCH, SET) or (call.kind == COPY and "Async" in call.name)
+    return in_graph and not call.is_set_up
+
+
+def _integers(values: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.fromiter(values, np.int64)
+
+
+def _reals(values: Iterable[float]) -> npt.NDArray[np.float64]:
+    return np.fromiter(values, np.float64)

@@ -7,7 +7,7 @@ import polars as pl
 from wallsplit.model import Model
 from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import Names
-from wallsplit.ranks import distinct
+from wallsplit.ranks import distinct, ranked
 from wallsplit.why.steps.cycle.layers import LayerMarks
 from wallsplit.why.steps.units import Ints
 
@@ -31,16 +31,18 @@ def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
     Ranges are numbered by step as often as not: a million texts may be a handful of names.
     """
     rows = texts_in_use(ranges)
-    texts = pl.DataFrame({"shape": names.text(pl.Series(rows)).str.replace_all(r"[0-9]+", "0")})
-    shape = texts.unique(maintain_order=True).with_row_index("place")
+    of_names, shapes_of_names = names.shapes
+    used, place_of_rows = ranked(of_names[rows])
     place = np.full(len(names.texts), -1)
-    place[rows] = texts.join(shape, on="shape", how="left", maintain_order="left")["place"].to_numpy()
-    return place, shape["shape"].to_list()
+    place[rows] = place_of_rows
+    return place, shapes_of_names.gather(used).to_list()
 
 
 def layer_marks(ranges: Annotations, names: Names) -> LayerMarks:
     """Return where ranges begin that are named like a layer of a network."""
+    of_names, shapes_of_names = names.shapes
     used = texts_in_use(ranges)
+    used = used[shapes_of_names.str.contains(LAYER).to_numpy()[of_names[used]]]
     number = names.text(pl.Series(used)).str.extract(LAYER, 1).str.strip_chars_start("0")
     layer = np.zeros(len(names.texts), np.int64)
     layer[used] = number.rank("dense").fill_null(0).to_numpy()
