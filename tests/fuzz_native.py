@@ -111,6 +111,9 @@ def hostile_arrays(chance: random.Random) -> None:
     start, end = numbers.integers(0, span, (2, n))
     native.latest(start, end, numbers.integers(-1, 3, n).astype(np.int32))
     native.timeline([start, end[: n // 2]], [end, start[: n // 2]])
+    labels = [(each, end[: len(each)].astype(np.int32)) for each in (start, start[: n // 2], end[: n // 3])]
+    is_idle = numbers.integers(0, 2, 4).astype(np.bool_)
+    native.pieces(np.append(start, 0), end.astype(np.uint32) % 32, is_idle, [chance.choice(labels) for _ in range(6)])
     native.statistics(start - end, numbers.integers(0, 4, n).astype(np.uint32), 4)
     ranges = Ranges(numbers.integers(0, 3, m), *np.sort(numbers.integers(0, min(span, 2**40), (2, m)), axis=0))
     begun, ended = np.sort(numbers.integers(0, min(span, 2**40), (2, n)), axis=0)

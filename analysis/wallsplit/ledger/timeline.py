@@ -33,6 +33,18 @@ _FEW_BOUNDS = 16
 """Between so few the pieces are summed as they are; between more they are cut at the bounds first."""
 
 
+def _account_of() -> Codes:
+    """Return the position in ACCOUNTS of the account that each possible set of layers is booked to."""
+    lowest = np.full(1 << len(LAYERS), len(LAYERS), np.uint8)
+    for layer in range(len(LAYERS)):
+        lowest[1 << layer : 2 << layer] = lowest[: 1 << layer]
+        lowest[1 << layer] = layer
+    return lowest
+
+
+_ACCOUNT_OF = _account_of()
+
+
 @dataclass(frozen=True, eq=False)
 class Timeline:
     """`active[i]`, with bit k set where layer k is active, holds on `[times[i], times[i + 1])`; nothing does outside.
@@ -135,9 +147,7 @@ def _smallest(count: int) -> type[np.unsignedinteger]:
 
 def account_codes(active: Masks) -> Codes:
     """Return the position in ACCOUNTS of the account that each set of layers is booked to: the first one active."""
-    kinds, places = distinct(active)
-    lowest = [(int(kind) & -int(kind)).bit_length() - 1 if kind else len(LAYERS) for kind in kinds]
-    return np.array(lowest, np.uint8)[places]
+    return _ACCOUNT_OF[active]
 
 
 def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: int) -> npt.NDArray[np.int64]:

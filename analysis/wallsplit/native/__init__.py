@@ -45,6 +45,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ws_text_count": (_LONG, [_OPAQUE, _INT, _Array]),
     "ws_texts": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
+    "ws_pieces": (_INT, [_Array, _Array, _LONG, ctypes.c_int32, *(_Array,) * 10]),
     "ws_latest": (_INT, [_Array, _Array, _Array, _LONG, _Array, _Array, _Array]),
     "ws_project": (
         _INT,
@@ -192,6 +193,37 @@ def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.ND
         return None
     count = int(filled[0])
     return times[:count], active[: max(count - 1, 0)]
+
+
+class CutTimeline(NamedTuple):
+    """A timeline cut where labels change, an entry per piece, as ledger.pieces.Pieces has them."""
+
+    starts: Ints
+    account: npt.NDArray[np.uint8]
+    phase: npt.NDArray[np.int8]
+    elsewhere: npt.NDArray[np.bool_]
+    call: npt.NDArray[np.int32]
+
+
+def pieces(
+    times: Ints,
+    active: npt.NDArray[np.uint32],
+    is_idle: npt.NDArray[np.bool_],
+    labels: Sequence[tuple[Ints, npt.NDArray[np.int32]]],
+) -> CutTimeline | None:
+    """Return a timeline cut where labels (times, codes) change: two for all idle accounts, then one per account."""
+    if _core is None:
+        return None
+    times, active, is_idle = _plain(times, np.int64), _plain(active, np.uint32), _plain(is_idle, np.bool_)
+    ascending, codes = [_plain(each, np.int64) for each, _ in labels], [_plain(each, np.int32) for _, each in labels]
+    counts = np.array([len(each) for each in ascending], np.int64)
+    room, filled = len(active) + int(counts.sum()), np.empty(1, np.int64)
+    dtypes = (np.int64, np.uint8, np.int8, np.bool_, np.int32)
+    found = [np.empty(room, dtype) for dtype in dtypes]
+    told = _all(ascending), _all(codes), counts
+    if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
+        return None
+    return CutTimeline(*(column[: filled[0]] for column in found))
 
 
 def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints, npt.NDArray[np.int32]] | None:

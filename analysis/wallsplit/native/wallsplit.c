@@ -489,6 +489,42 @@ EXPORT int ws_timeline(int layers, int64_t *const *starts, int64_t *const *ends,
     return OK;
 }
 
+/* ---- A timeline cut where labels change -------------------------------------------------------------------------- */
+
+typedef struct { const int64_t *time; const int32_t *code; int64_t n, at; } labels;
+
+/* The n pieces of a timeline, each booked to the first layer active in it, else to the last account, and cut inside
+ * where labels change: codes[k][i] from times[k][i] on, -1 before. Where an account is idle the first two labels count,
+ * and that of the account, 2 + account: told as phase, elsewhere (is there any?) and call. There is room for all. */
+EXPORT int ws_pieces(const int64_t *time, const uint32_t *active, int64_t n, int32_t accounts, const uint8_t *is_idle,
+                     int64_t *const *times, int32_t *const *codes, const int64_t *count, int64_t *at, uint8_t *account,
+                     int8_t *phase, uint8_t *elsewhere, int32_t *call, int64_t *filled) {
+    labels all[2 + 32];
+    int64_t out = 0;
+    if (accounts < 1 || accounts > 32) return UNKNOWN;
+    for (int k = 0; k < 2 + accounts; k++) all[k] = (labels){times[k], codes[k], count[k], 0};
+    for (int64_t i = 0, j; i < n; i = j) {
+        int32_t now = active[i] ? __builtin_ctz(active[i]) : accounts - 1;
+        if (now >= accounts) return UNKNOWN;
+        for (j = i + 1; j < n && (active[j] ? __builtin_ctz(active[j]) : accounts - 1) == now;) j++;
+        labels *own[3] = {&all[0], &all[1], &all[2 + now]};
+        int32_t code[3] = {-1, -1, -1};
+        for (int64_t t = time[i], next; t < time[j]; t = next) {
+            next = time[j];
+            for (int k = 0; is_idle[now] && k < 3; k++) {
+                labels *l = own[k];
+                while (l->at < l->n && l->time[l->at] <= t) l->at++;
+                if (l->at < l->n && l->time[l->at] < next) next = l->time[l->at];
+                code[k] = l->at ? l->code[l->at - 1] : -1;
+            }
+            at[out] = t; account[out] = (uint8_t)now; phase[out] = (int8_t)code[0];
+            elsewhere[out] = code[1] >= 0; call[out++] = code[2];
+        }
+    }
+    *filled = out;
+    return OK;
+}
+
 /* ---- The interval that began last -------------------------------------------------------------------------------- */
 
 /* Of intervals by start, none empty, the code of the last of those open, -1 where none is: codes[i] from times[i] on.

@@ -13,7 +13,7 @@ from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import on_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
 from wallsplit.ledger.ledger import Ledger
-from wallsplit.ledger.pieces import POSITIONS, Pieces
+from wallsplit.ledger.pieces import IDLE, POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Model, Names
 from wallsplit.model.annotations import Annotations
@@ -103,11 +103,12 @@ def _histogram(pieces: Pieces) -> tuple[GapClass, ...]:
     limits = [limit for _, limit in LENGTH_CLASSES]
     size = len(limits)
     length = pieces.gaps.ends - pieces.gaps.starts
-    kind = np.searchsorted(limits, length, "right") - 1
+    kind = (np.searchsorted(limits, length, "right") - 1).astype(np.uint8)
     count, total = np.bincount(kind, minlength=size), summed(kind, length, size)
-    inside = np.flatnonzero(pieces.gap != NONE)
-    slot = kind[pieces.gap[inside]] * len(ACCOUNTS) + pieces.account[inside]
-    by_account = summed(slot, pieces.ns[inside], size * len(ACCOUNTS)).reshape(size, len(ACCOUNTS))
+    slot = pieces.of_gaps(kind, np.uint8(size))  # the last for what lies between gaps
+    slot *= np.uint8(len(ACCOUNTS))
+    slot += pieces.account
+    by_account = summed(slot, pieces.ns, (size + 1) * len(ACCOUNTS)).reshape(size + 1, len(ACCOUNTS))
     return tuple(
         GapClass(name, int(count[k]), int(total[k]), _by_account(by_account[k]))
         for k, (name, _) in enumerate(LENGTH_CLASSES)
@@ -140,8 +141,8 @@ def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
 
 def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) -> IdleGap:
     start, end = int(pieces.times[0]), int(pieces.times[-1])
-    idle = pieces.idle if pieces.idle.any() else ~pieces.idle  # all of it: another process works
-    by_account = _by_account(summed(pieces.account[idle].astype(np.int64), pieces.ns[idle], len(ACCOUNTS)))
+    ns = summed(pieces.account, pieces.ns, len(ACCOUNTS))
+    by_account = _by_account(np.where(IDLE, ns, 0) if ns[IDLE].any() else ns)  # else another process works all along
     return IdleGap(
         start_ns=start,
         end_ns=end,

@@ -11,10 +11,9 @@ from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import os_class
 from wallsplit.ledger.phases import PHASE_NAMES
-from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
+from wallsplit.ledger.pieces import IDLE, POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Names
-from wallsplit.ranks import ranked
 from wallsplit.schema import IDLE_CAUSES, IdleCauses, conform
 
 DEVICE = "device"
@@ -49,14 +48,12 @@ def combinations(pieces: Pieces, names: Names) -> IdleCauses:
 
     What is summed are numbers; names become text for the few rows that are left.
     """
-    idle = np.flatnonzero(pieces.idle)
-    sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2 * len(names.texts) + 1)
-    columns = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere, pieces.call - NONE)
-    key = packed([column[idle] for column in columns], sizes)
-    keys, place = ranked(key)
-    sums = summed(place, pieces.ns[idle], len(keys)).tolist()
-    places = [column.tolist() for column in np.unravel_index(keys, sizes)]
-    rows = [(*_texts(place, names), ns) for *place, ns in zip(*places, sums, strict=True)]
+    told = pieces.situations
+    idle = np.flatnonzero(IDLE[told.account])
+    ns = summed(told.of_pieces, pieces.ns, len(told))
+    columns = (told.account, told.position, told.phase, told.elsewhere, told.call, ns)
+    places = (column[idle].tolist() for column in columns)
+    rows = [(*_texts(place, names), ns) for *place, ns in zip(*places, strict=True)]
     rows.sort(key=lambda row: (-row[-1], str(row[:-1])))
     return IdleCauses(conform(pl.DataFrame(rows, schema=IDLE_CAUSES, orient="row"), IDLE_CAUSES, "idle_causes"))
 
@@ -67,8 +64,8 @@ def _texts(place: Sequence[int], names: Names) -> tuple[str | None, ...]:
     return (
         ACCOUNTS[account],
         POSITIONS[position],
-        PHASE_NAMES[phase - 1] if phase else None,
-        *_call(ACCOUNTS[account], call + NONE, names),
+        None if phase == NONE else PHASE_NAMES[phase],
+        *_call(ACCOUNTS[account], call, names),
         DEVICE if elsewhere else None,
     )
 

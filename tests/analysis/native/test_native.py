@@ -14,13 +14,15 @@ from hypothesis.extra import numpy as nps
 from polars.testing import assert_frame_equal
 
 from wallsplit import native
+from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.breakdowns.nested import Nested, nested
 from wallsplit.breakdowns.projection import Calls, Ranges
 from wallsplit.breakdowns.statistics import summarise_groups
 from wallsplit.errors import TraceError
 from wallsplit.intervals import union
 from wallsplit.ledger.labels import latest_begun
-from wallsplit.ledger.timeline import timeline
+from wallsplit.ledger.pieces import cut_timeline
+from wallsplit.ledger.timeline import clipped, timeline
 from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.tables import table_info
@@ -47,6 +49,22 @@ def test_a_timeline_is_the_same(data: st.DataObject) -> None:
         theirs = timeline(layers)
     assert ours.times.tolist() == theirs.times.tolist()
     assert ours.active.tolist() == theirs.active.tolist()
+
+
+@given(st.data())
+def test_a_timeline_cut_where_labels_change_is_the_same(data: st.DataObject) -> None:
+    starts, lengths, layer = arrays(data.draw, 3, data.draw(st.integers(0, 12)))
+    of_layers = [layer % len(LAYERS) == k for k in range(len(LAYERS))]
+    layers = [union(starts[mine], starts[mine] + lengths[mine]) for mine in of_layers]
+    starts, lengths, codes, threads = arrays(data.draw, 4, data.draw(st.integers(0, 12)))
+    labelled = [codes % (2 + len(ACCOUNTS)) == k for k in range(2 + len(ACCOUNTS))]
+    intervals = starts, starts + lengths, (codes % 3).astype(np.int32), threads
+    labels = [latest_begun(*(column[mine] for column in intervals)) for mine in labelled]
+    whole = clipped(timeline(layers), *sorted(data.draw(st.tuples(TIMES, st.integers(31, 40)))))
+    ours = cut_timeline(whole, labels)
+    with without_core():
+        theirs = cut_timeline(whole, labels)
+    assert [column.tolist() for column in ours] == [column.tolist() for column in theirs]
 
 
 @given(st.data())
