@@ -42,7 +42,7 @@ def codes(pieces: Pieces) -> npt.NDArray[np.uint8]:
     without_phase = np.where(told.call != NONE, NAMES.index(BLOCKED), NAMES.index(RUN))
     part = np.where(told.phase != NONE, told.phase, without_phase).astype(np.uint8)
     part[told.account != ACCOUNTS.index(HOST)] = len(NAMES)
-    return part[told.of_pieces]
+    return np.asarray(part[told.of_pieces])
 
 
 def host_parts(pieces: Pieces, host: HostTimelines, ledgers: Sequence[Ledger]) -> tuple[dict[str, int], ...]:

@@ -139,8 +139,8 @@ def pieces(activity: Activity, host: HostTimelines, window: Window) -> Pieces:
     """Return the pieces of the window: the account timeline, cut by the host's timelines where they matter."""
     whole = clipped(activity.timeline, window.start_ns, window.end_ns)
     of_accounts = [UNLABELLED for _ in ACCOUNTS]
-    for account, labels in host.api_call.items():
-        of_accounts[ACCOUNTS.index(account)] = labels
+    for account, calls in host.api_call.items():
+        of_accounts[ACCOUNTS.index(account)] = calls
     of_accounts[_HOST] = host.os_call
     labels = [host.phase, constant(host.elsewhere), *of_accounts]
     cut = cut_timeline(whole, labels)

@@ -219,7 +219,7 @@ def pieces(
     counts = np.array([len(each) for each in ascending], np.int64)
     room, filled = len(active) + int(counts.sum()), np.empty(1, np.int64)
     dtypes = (np.int64, np.uint8, np.int8, np.bool_, np.int32)
-    found = [np.empty(room, dtype) for dtype in dtypes]
+    found: list[Array] = [np.empty(room, dtype) for dtype in dtypes]
     told = _all(ascending), _all(codes), counts
     if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
         return None

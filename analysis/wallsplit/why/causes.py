@@ -182,7 +182,7 @@ def _is_first(told: Situations) -> npt.NDArray[np.bool_]:
 def _waits(told: Situations, names: Names) -> npt.NDArray[np.bool_]:
     at_host = (told.account == ACCOUNTS.index(HOST)) & (told.call != NONE)
     waiting = [row for row in distinct(told.call[at_host]).tolist() if os_class(names[row]) == WAIT]
-    return at_host & np.isin(told.call, waiting)
+    return np.asarray(at_host & np.isin(told.call, waiting))
 
 
 def _gap_kinds(gaps: Intervals, activity: Activity) -> npt.NDArray[np.uint8]:
