@@ -5,10 +5,12 @@ Everything is O(n log n) in the number of intervals, and exact in 64-bit integer
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from wallsplit import native
 
 Times = npt.NDArray[np.int64]
 
@@ -20,6 +22,8 @@ class Intervals(NamedTuple):
     ends: Times
 
 
+_FEWER = 16
+"""Times that are so many times fewer than what they are looked up in are searched for, one by one."""
 EMPTY = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -111,9 +115,21 @@ def total_ns(intervals: Intervals) -> int:
     return int((intervals.ends - intervals.starts).sum())
 
 
+def places(ascending: Times, times: Times, side: Literal["left", "right"] = "left") -> npt.NDArray[np.int64]:
+    """Return what np.searchsorted does: how many of the ascending ones come before each time; `right`: or with it.
+
+    Where the times ascend, too, a walk along both is faster than to search for each.
+    """
+    if _FEWER * len(times) > len(ascending):
+        found = native.places(ascending, times, right=side == "right")
+        if found is not None:
+            return found
+    return np.searchsorted(ascending, times, side)
+
+
 def elapsed(intervals: Intervals, times: Times) -> Times:
     """Return how many ns of the set lie before each of the times."""
-    begun = np.searchsorted(intervals.starts, times, side="right")
+    begun = places(intervals.starts, times, "right")
     whole = np.concatenate([[0], np.cumsum(intervals.ends - intervals.starts)])[begun]
     last_end = np.append(intervals.ends, 0)[begun - 1]  # of none: nothing is whole, and nothing is ahead
     ahead = np.where(begun > 0, np.maximum(last_end - times, 0), 0)
@@ -143,9 +159,9 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
     return intersect(a, gaps(b, int(a.starts[0]), int(a.ends[-1])))
 
 
-def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.intp]:
+def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.int64]:
     """Return, for each time, the position of the interval that holds it; -1 where none does."""
-    position = np.searchsorted(intervals.starts, times, side="right") - 1
+    position = places(intervals.starts, times, "right") - 1
     outside = times >= np.append(intervals.ends, 0)[position]
     position[outside] = -1
     return position

@@ -195,7 +195,7 @@ def _explanation(
         idle=idle,
         steps=found,
         sm=use,
-        launch=launch(activity, window, step_starts),
+        launch=launch(activity, window, step_starts, cut),
         sync=sync(activity, window, model.names, _phase_at(host), host.elsewhere),
         comm=comm(activity, window, model.names),
         host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit import native
-from wallsplit.intervals import Intervals, Times
+from wallsplit.intervals import Intervals, Times, places
 
 Codes = npt.NDArray[np.int32]
 
@@ -31,7 +31,7 @@ class Labels:
         """Return the codes at some instants."""
         if not len(self.times):
             return np.full(len(instants), NONE, np.int32)
-        codes = self.codes[np.searchsorted(self.times, instants, "right") - 1]
+        codes = self.codes[places(self.times, instants, "right") - 1]
         codes[instants < self.times[0]] = NONE
         return codes
 

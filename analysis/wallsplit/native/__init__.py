@@ -46,6 +46,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ws_texts": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
     "ws_pieces": (_INT, [_Array, _Array, _LONG, ctypes.c_int32, *(_Array,) * 10]),
+    "ws_places": (_INT, [_Array, _LONG, _Array, _LONG, _INT, _Array]),
     "ws_latest": (_INT, [_Array, _Array, _Array, _LONG, _Array, _Array, _Array]),
     "ws_project": (
         _INT,
@@ -224,6 +225,16 @@ def pieces(
     if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
         return None
     return CutTimeline(*(column[: filled[0]] for column in found))
+
+
+def places(ascending: Ints, numbers: Ints, *, right: bool) -> Ints | None:
+    """Return what np.searchsorted does, of numbers that ascend, too."""
+    if _core is None:
+        return None
+    ascending, numbers = _plain(ascending, np.int64), _plain(numbers, np.int64)
+    found = np.empty(len(numbers), np.int64)
+    declined = _core.ws_places(ascending, len(ascending), numbers, len(numbers), right, found)
+    return None if declined else found
 
 
 def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints, npt.NDArray[np.int32]] | None:

@@ -525,6 +525,21 @@ EXPORT int ws_pieces(const int64_t *time, const uint32_t *active, int64_t n, int
     return OK;
 }
 
+/* ---- Places among ascending numbers ------------------------------------------------------------------------------ */
+
+/* Of each of m numbers how many of n ascending ones are smaller, or, from the right, no larger. UNKNOWN where the m do
+ * not ascend, too. */
+EXPORT int ws_places(const int64_t *ascending, int64_t n, const int64_t *number, int64_t m, int right, int64_t *place) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < m; i++) {
+        if (i && number[i] < number[i - 1]) return UNKNOWN;
+        if (right) while (at < n && ascending[at] <= number[i]) at++;
+        else while (at < n && ascending[at] < number[i]) at++;
+        place[i] = at;
+    }
+    return OK;
+}
+
 /* ---- The interval that began last -------------------------------------------------------------------------------- */
 
 /* Of intervals by start, none empty, the code of the last of those open, -1 where none is: codes[i] from times[i] on.
