@@ -191,7 +191,7 @@ def _explanation(
     step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
-        course=course(model, activity, cut, window, found, executed(samples, model, activity, window)),
+        course=course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window)),
         idle=idle,
         steps=found,
         sm=use,

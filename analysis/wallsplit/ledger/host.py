@@ -36,8 +36,8 @@ class HostTimelines:
     """By API account: twice the row of Names, plus 1 where a launch call launches something for the first time."""
     elsewhere: Intervals
     """When another device of the same process works."""
-    has_ranges: bool
-    """Whether a driving thread has NVTX ranges."""
+    ranges: Annotations
+    """The NVTX ranges of the driving threads."""
     has_os_calls: bool
     """Whether OS runtime calls of a driving thread were traced."""
 
@@ -57,7 +57,7 @@ def host_timelines(
             os_call=own.os_call,
             api_call={} if activity.rows is None else _api_calls(activity.rows),
             elsewhere=elsewhere[activity.pid, activity.device],
-            has_ranges=own.has_ranges,
+            ranges=own.ranges,
             has_os_calls=own.has_os_calls,
         )
         for activity in activities
@@ -82,11 +82,11 @@ def on_driving_threads(activity: Activity) -> tuple[pl.Expr, pl.Expr]:
     return pl.col("pid") == activity.pid, pl.col("thread").is_in(driving)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Process:
     phase: Labels
     os_call: Labels
-    has_ranges: bool
+    ranges: Annotations
     has_os_calls: bool
 
 
@@ -102,7 +102,7 @@ def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> 
         UNLABELLED
         if os_calls.is_empty()
         else _os_calls(os_calls, _lives([*_live_rows(activity, ranges), os_calls.lazy(), mpi.lazy()]), model.names),
-        has_ranges=len(ranges) > 0,
+        ranges=ranges,
         has_os_calls=not os_calls.is_empty(),
     )
 

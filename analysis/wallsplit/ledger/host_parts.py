@@ -33,7 +33,7 @@ class HostMeasured:
 
 def host_measured(host: HostTimelines) -> HostMeasured:
     """Return what the trace can tell about the host."""
-    return HostMeasured(host.has_ranges, host.has_os_calls)
+    return HostMeasured(len(host.ranges) > 0, host.has_os_calls)
 
 
 def codes(pieces: Pieces) -> npt.NDArray[np.uint8]:

@@ -233,8 +233,8 @@ def where(whole: Timeline, wanted: int, *, never: int = 0) -> Intervals:
     if not holds.any():
         return EMPTY
     changes = np.flatnonzero(holds[1:] != holds[:-1]) + 1
-    ends = [[0] if holds[0] else [], changes, [len(holds)] if holds[-1] else []]
-    edges = whole.times[np.concatenate(ends).astype(np.int64)]
+    first, last = np.zeros(int(holds[0]), np.int64), np.full(int(holds[-1]), len(holds))
+    edges = whole.times[np.concatenate([first, changes, last])]
     return Intervals(edges[::2], edges[1::2])
 
 

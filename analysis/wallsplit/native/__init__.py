@@ -47,6 +47,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
     "ws_pieces": (_INT, [_Array, _Array, _LONG, ctypes.c_int32, *(_Array,) * 10]),
     "ws_places": (_INT, [_Array, _LONG, _Array, _LONG, _INT, _Array]),
+    "ws_levels": (_INT, [_Array, _Array, _Array, _LONG, ctypes.c_int32, _Array]),
+    "ws_bodies": (_INT, [_Array, _LONG, _Array, _LONG, _Array, _LONG, ctypes.c_uint64, *(_Array,) * 7]),
     "ws_latest": (_INT, [_Array, _Array, _Array, _LONG, _Array, _Array, _Array]),
     "ws_project": (
         _INT,
@@ -246,6 +248,46 @@ def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints
     if _core.ws_latest(starts, ends, codes, len(starts), times, labels, filled):
         return None
     return times[: filled[0]], labels[: filled[0]]
+
+
+def levels(starts: Ints, ends: Ints, order: Ints | None, most: int) -> npt.NDArray[np.uint8] | None:
+    """Return how deep each interval lies in others, `most` at most, as intervals.levels does."""
+    if _core is None:
+        return None
+    starts, ends = _plain(starts, np.int64), _plain(ends, np.int64)
+    found = np.empty(len(starts), np.uint8)
+    declined = _core.ws_levels(
+        starts, ends, None if order is None else _plain(order, np.int64), len(starts), most, found
+    )
+    return None if declined else found
+
+
+class CutBodies(NamedTuple):
+    """The distinct bodies between the places of some cuts, an entry each; then of each pair of places the body."""
+
+    cut: Ints
+    counts: Ints
+    length: Ints
+    sample: Ints
+    hash_: npt.NDArray[np.uint64]
+    between: Ints
+
+
+def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBodies | None:
+    """Return the bodies of a sequence cut at places[offsets[k] : offsets[k + 1]] for each k.
+
+    `hashes`: the sums of the tokens' hashes before each place, one more than there are tokens.
+    """
+    if _core is None:
+        return None
+    hashes, places, offsets = _plain(hashes, np.uint64), _plain(places, np.int64), _plain(offsets, np.int64)
+    between, cut, count, length, sample = (np.empty(len(places), np.int64) for _ in range(5))
+    told, filled = np.empty(len(places), np.uint64), np.empty(1, np.int64)
+    given = (hashes, len(hashes) - 1, places, len(places), offsets, len(offsets) - 1, secrets.randbits(64))
+    if _core.ws_bodies(*given, between, cut, count, length, sample, told, filled):
+        return None
+    some, pairs = slice(int(filled[0])), slice(len(places) - len(offsets) + 1)
+    return CutBodies(cut[some], count[some], length[some], sample[some], told[some], between[pairs])
 
 
 class Projected(NamedTuple):

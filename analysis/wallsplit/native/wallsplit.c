@@ -577,6 +577,73 @@ EXPORT int ws_latest(const int64_t *start, const int64_t *end, const int32_t *co
     return OK;
 }
 
+/* ---- How deep intervals lie in one another ----------------------------------------------------------------------- */
+
+/* Of intervals in `order` (NULL: as they are) the level: 0 of those that begin when all before them are over, 1 of those
+ * that would, were it not for those of level 0, and so on; `most` of all others. */
+EXPORT int ws_levels(const int64_t *start, const int64_t *end, const int64_t *order, int64_t n, int32_t most,
+                     uint8_t *level) {
+    int64_t latest[32];                      /* end of what was met at each level */
+    if (most < 0 || most > 32) return UNKNOWN;
+    for (int32_t k = 0; k < most; k++) latest[k] = INT64_MIN;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = order ? order[i] : i;
+        int32_t k = 0, is_over = 0;
+        if (at < 0 || at >= n) return UNKNOWN;
+        for (; k < most && !is_over; k++) {
+            is_over = start[at] >= latest[k];
+            if (end[at] > latest[k]) latest[k] = end[at];
+        }
+        level[at] = (uint8_t)(k - is_over);
+    }
+    return OK;
+}
+
+/* ---- Parts of a sequence that come again ------------------------------------------------------------------------- */
+
+/* A sequence is cut at place[offset[k]] .. place[offset[k + 1] - 1], for each k of `cuts`; what lies between two places
+ * is a body, told by its length and by hash[end] - hash[begin], equal ones of a cut being one. Writes the body between
+ * every two places, and of each body its cut, how often it is met, its length, where first, and its hash. */
+#define SLOT_OF(is, long_, of) (folded((is) ^ secret, ((uint64_t)(long_) << 32 ^ (uint64_t)(of)) * 2 + 1) & (slots - 1))
+EXPORT int ws_bodies(const uint64_t *hash, int64_t tokens, const int64_t *place, int64_t places, const int64_t *offset,
+                     int64_t cuts, uint64_t secret, int64_t *between, int64_t *cut, int64_t *count, int64_t *length,
+                     int64_t *sample, uint64_t *told, int64_t *filled) {
+    uint64_t slots = 256;                    /* open addressing, as in `strings` */
+    uint32_t *slot = NULL, bodies = 0;
+    int result = places < NONE ? OK : UNKNOWN;
+    for (int64_t k = 0, out = 0; k < cuts && !result; k++) {
+        if (offset[k] < 0 || offset[k + 1] < offset[k] || offset[k + 1] > places) result = UNKNOWN;
+        for (int64_t j = offset[k]; j + 1 < offset[k + 1] && !result; j++) {
+            int64_t begin = place[j], end = place[j + 1];
+            if (begin < 0 || begin > end || end > tokens) { result = UNKNOWN; break; }
+            if (!slot || 2 * (uint64_t)bodies > slots) {
+                free(slot);
+                slot = malloc((slots *= 4) * sizeof *slot);
+                if (!slot) { result = NO_MEMORY; break; }
+                memset(slot, 0xff, slots * sizeof *slot);
+                for (uint32_t i = 0; i < bodies; i++) {
+                    uint64_t at = SLOT_OF(told[i], length[i], cut[i]);
+                    while (slot[at] != NONE) at = (at + 1) & (slots - 1);
+                    slot[at] = i;
+                }
+            }
+            uint64_t is = hash[end] - hash[begin], at = SLOT_OF(is, end - begin, k);
+            uint32_t i;
+            for (; (i = slot[at]) != NONE; at = (at + 1) & (slots - 1))
+                if (told[i] == is && length[i] == end - begin && cut[i] == k) break;
+            if (i == NONE) {
+                slot[at] = i = bodies++;
+                cut[i] = k; count[i] = 0; length[i] = end - begin; sample[i] = begin; told[i] = is;
+            }
+            count[i]++;
+            between[out++] = i;
+        }
+    }
+    free(slot);
+    *filled = bodies;
+    return result;
+}
+
 /* ---- Annotated ranges and what the calls inside them ran --------------------------------------------------------- */
 
 typedef struct { int64_t row, end, first, last, operations; int32_t children, is_hit; } range;

@@ -8,9 +8,8 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times
+from wallsplit.intervals import Intervals, Times, places
 from wallsplit.ledger.activity import Activity
-from wallsplit.ledger.host import on_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.pieces import IDLE, POSITIONS, Pieces
@@ -82,8 +81,8 @@ class IdleGaps:
     """The LONGEST, longest first."""
 
 
-def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) -> IdleGaps:
-    """Return the idle gaps of the pieces' window.
+def idle_gaps(model: Model, activity: Activity, ranges: Annotations, pieces: Pieces, ledger: Ledger) -> IdleGaps:
+    """Return the idle gaps of the pieces' window; `ranges` are those of the driving threads.
 
     Raises:
         LedgerError: they, or their accounts, do not sum to the window's idle time.
@@ -96,7 +95,7 @@ def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) 
             f"ledger of process {ledger.pid}, device {ledger.device}: its idle gaps sum to {total} ns, their accounts "
             f"to {booked} ns, idle are {idle_ns(ledger)} ns; this is a defect of wallsplit, please report it"
         )
-    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, pieces))
+    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, ranges, pieces))
 
 
 def _histogram(pieces: Pieces) -> tuple[GapClass, ...]:
@@ -119,23 +118,25 @@ def _by_account(ns: npt.NDArray[np.int64]) -> dict[str, int]:
     return {name: int(value) for name, value in zip(ACCOUNTS, ns, strict=True) if value}
 
 
-def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap, ...]:
+def _longest(model: Model, activity: Activity, ranges: Annotations, pieces: Pieces) -> tuple[IdleGap, ...]:
     starts, ends = pieces.gaps
     longest = _longest_first(starts, ends)[:LONGEST]
     chosen = Intervals(starts[longest], ends[longest])
-    ranges = _ranges(model.annotations, activity, chosen)
-    around = neighbours(activity.rows, model.names, chosen)
+    beside = _ranges(ranges.where(~pl.col("is_library")), chosen)
+    each = neighbours(activity.rows, model.names, chosen)
     return tuple(
-        _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
-        for start, end, beside in zip(*chosen, around, strict=True)
+        _gap(model.names, pieces.between(int(start), int(end)), beside, around)
+        for start, end, around in zip(*chosen, each, strict=True)
     )
 
 
 def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
     """Return the LONGEST gaps and as long ones, the longest first, of equally long ones the first: no others' order."""
     length = ends - starts
-    nth = len(length) - LONGEST
-    rows = np.flatnonzero(length >= np.partition(length, nth)[nth]) if nth > 0 else np.arange(len(length))
+    looked_at = (np.flatnonzero(length >= limit) for _, limit in reversed(LENGTH_CLASSES))
+    some = next(rows for rows in looked_at if len(rows) >= min(LONGEST, len(length)))
+    nth = len(some) - LONGEST
+    rows = some[length[some] >= np.partition(length[some], nth)[nth]] if nth > 0 else some
     return rows[np.lexsort((starts[rows], -length[rows]))]
 
 
@@ -155,12 +156,11 @@ def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) 
     )
 
 
-def _ranges(ranges: Annotations, activity: Activity, chosen: Intervals) -> Annotations:
-    """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
+def _ranges(ranges: Annotations, chosen: Intervals) -> Annotations:
+    """Return the ranges that overlap any of the gaps: no need to sweep over all others."""
     starts, ends = np.append(np.sort(chosen.starts), np.iinfo(np.int64).max), np.sort(chosen.ends)
-    own = ranges.where(*on_driving_threads(activity), ~pl.col("is_library"))
-    first = np.searchsorted(ends, own.start, "right")  # of the gaps that end after the range begins
-    return own.at(np.flatnonzero(starts[first] < own.end))
+    first = places(ends, ranges.start, "right")  # of the gaps that end after the range begins
+    return ranges.at(np.flatnonzero(starts[first] < ranges.end))
 
 
 def _range(ranges: Annotations, names: Names, start: int, end: int) -> str | None:

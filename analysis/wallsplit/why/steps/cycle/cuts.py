@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit import native
 from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.tokens import Hashes, Tokens, choice_bits, splitmix64
@@ -108,6 +109,9 @@ def blocks(anchors: Anchors, cuts: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 
 def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
+    compiled = native.bodies(tokens.hashes, places, offsets)
+    if compiled is not None:
+        return Bodies(*compiled[:-1]), compiled.between
     is_inner = np.ones(len(places), np.bool_)
     is_inner[offsets[1:] - 1] = False
     inner = np.flatnonzero(is_inner)
