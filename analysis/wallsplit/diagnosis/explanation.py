@@ -167,10 +167,10 @@ def _explanation(
     rules: PhaseRules,
     samples: Sampling | None,
 ) -> Explanation:
+    found = steps(model, activity, window, rules=rules)  # first: it takes most memory
     cut = pieces(activity, host, window)
     causes = causes_of(model, activity, cut)
     idle = idle_time(model, activity, host, cut, causes, ledger)
-    found = steps(model, activity, window, rules=rules)
     use = sm(activity, window, model.gpus)
     if activity.rows is None:
         diagnosis = without_cuda(_host_ns(idle.idle_causes), window.wall_ns)

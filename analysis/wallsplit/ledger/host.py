@@ -32,8 +32,6 @@ class HostTimelines:
     """Positions in PHASE_NAMES."""
     os_call: Labels
     """Rows of Names: of the OS calls that every live driving thread is inside, the one that returns first."""
-    api_call: dict[str, Labels]
-    """By API account: twice the row of Names, plus 1 where a launch call launches something for the first time."""
     elsewhere: Intervals
     """When another device of the same process works."""
     ranges: Annotations
@@ -55,7 +53,6 @@ def host_timelines(
         HostTimelines(
             phase=(own := processes[activity.pid]).phase,
             os_call=own.os_call,
-            api_call={} if activity.rows is None else _api_calls(activity.rows),
             elsewhere=elsewhere[activity.pid, activity.device],
             ranges=own.ranges,
             has_os_calls=own.has_os_calls,
@@ -186,17 +183,22 @@ def _by_thread(thread: npt.NDArray[np.int64], starts: Times, ends: Times) -> tup
     return times[labelled], times[labelled + 1], latest.codes[labelled]
 
 
-def _api_calls(rows: Rows) -> dict[str, Labels]:
-    """Return, by API account, the call of a driving thread booked there that began last."""
-    is_first = first_launches(rows) & (rows.calls["booked_class"] == "launch").to_numpy()
-    driving = np.flatnonzero(rows.calls["is_driving"].to_numpy())
-    booked = rows.calls["booked_class"].to_physical().to_numpy()[driving]
-    label = 2 * rows.calls["name"].to_numpy() + is_first
-    columns = [rows.calls["start"].to_numpy(), rows.calls["end"].to_numpy(), label, rows.calls["thread"].to_numpy()]
+def api_calls(rows: Rows) -> dict[str, Labels]:
+    """Return, by API account, the call of a driving thread booked there that began last.
+
+    A call is told by twice its row of Names, plus 1 where a launch call launches something for the first time.
+    """
+    start, end, name, thread = (rows.calls[column].to_numpy() for column in ("start", "end", "name", "thread"))
+    booked = rows.calls["booked_class"].to_physical().to_numpy().copy()
+    booked[~rows.calls["is_driving"].to_numpy()] = len(API_CLASSES)
     result = {}
     for account in API_ACCOUNTS:
-        mine = driving[booked == API_CLASSES.index(account.removeprefix("cuda."))]
-        result[account] = latest_begun(*(column[mine] for column in columns))
+        own = account.removeprefix("cuda.")
+        mine = np.flatnonzero(booked == API_CLASSES.index(own))
+        label = 2 * name[mine]
+        if own == "launch":
+            label += first_launches(rows)[mine]
+        result[account] = latest_begun(start[mine], end[mine], label, thread[mine])
     return result
 
 

@@ -13,7 +13,7 @@ from wallsplit import native
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, HOST, OTHER_PROCESS
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.activity import Activity
-from wallsplit.ledger.host import HostTimelines
+from wallsplit.ledger.host import HostTimelines, api_calls
 from wallsplit.ledger.labels import NONE, UNLABELLED, Codes, Labels, constant
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASE_NAMES
@@ -65,7 +65,7 @@ class Pieces:
     elsewhere: npt.NDArray[np.bool_]
     """Whether another device of the process works."""
     call: Codes
-    """For an API account as in HostTimelines.api_call, for `host` as in HostTimelines.os_call, else NONE."""
+    """For an API account as in host.api_calls, for `host` as in HostTimelines.os_call, else NONE."""
 
     @cached_property
     def ns(self) -> Times:
@@ -139,7 +139,7 @@ def pieces(activity: Activity, host: HostTimelines, window: Window) -> Pieces:
     """Return the pieces of the window: the account timeline, cut by the host's timelines where they matter."""
     whole = clipped(activity.timeline, window.start_ns, window.end_ns)
     of_accounts = [UNLABELLED for _ in ACCOUNTS]
-    for account, calls in host.api_call.items():
+    for account, calls in ({} if activity.rows is None else api_calls(activity.rows)).items():
         of_accounts[ACCOUNTS.index(account)] = calls
     of_accounts[_HOST] = host.os_call
     labels = [host.phase, constant(host.elsewhere), *of_accounts]

@@ -1,7 +1,7 @@
 """How did the run go, from start to end? The ledger in a few hundred equal stretches, and what ran beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +118,11 @@ def _inside(ranges: Annotations, window: Window) -> Annotations:
     start, end = ranges.start, ranges.end
     if not len(ranges) or (int(start.max()) < window.end_ns and int(end.min()) > window.start_ns):
         return ranges
-    return ranges.at(np.flatnonzero((end > window.start_ns) & (start < window.end_ns)))
+    inside = (end > window.start_ns) & (start < window.end_ns)
+    count = int(np.count_nonzero(inside))
+    first = int(np.argmax(inside))
+    together = slice(first, first + count)
+    return ranges.at(together if inside[together].all() else np.flatnonzero(inside))
 
 
 def _outermost(ranges: Annotations, window: Window) -> list[Annotations]:
@@ -139,13 +143,16 @@ def _lanes_of(ranges: Annotations, level: npt.NDArray[np.uint8], window: Window)
         shown = ranges.at(np.flatnonzero(level == k))
         if not len(shown):
             return
-        shown = shown.at(outer_first(shown.start, shown.end))
-        start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
+        start, end = shown.start, shown.end  # of our own, and disjoint
+        if not (start[1:] > start[:-1]).all():
+            shown = shown.at(outer_first(start, end))
+            start, end = shown.start, shown.end
+        start[0], end[-1] = max(int(start[0]), window.start_ns), min(int(end[-1]), window.end_ns)
         is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
         if is_whole and (level > k).any() and around < MOST_AROUND:
             around += 1
         else:
-            yield replace(shown, start=start, end=end)
+            yield shown
 
 
 def _busiest(ranges: Annotations) -> npt.NDArray[np.int64]:
