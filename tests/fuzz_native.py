@@ -114,6 +114,9 @@ def hostile_arrays(chance: random.Random) -> None:
     labels = [(each, end[: len(each)].astype(np.int32)) for each in (start, start[: n // 2], end[: n // 3])]
     is_idle = numbers.integers(0, 2, 4).astype(np.bool_)
     native.pieces(np.append(start, 0), end.astype(np.uint32) % 32, is_idle, [chance.choice(labels) for _ in range(6)])
+    native.sums(
+        (start % 9).astype(chance.choice((np.uint8, np.uint16, np.int32, np.int64))), end, chance.choice((0, 8, 9))
+    )
     native.places(start, end, right=bool(n % 2))
     native.levels(start, end, numbers.integers(-1, n + 1, n), 3)
     hashes, at = numbers.integers(0, 4, m + 1).astype(np.uint64), numbers.integers(-1, m + 2, n)

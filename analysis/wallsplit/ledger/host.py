@@ -89,13 +89,14 @@ class _Process:
 
 def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> _Process:
     driving = on_driving_threads(activity)
-    ranges = model.annotations.where(*driving)
+    chosen = model.annotations.kinds.select(pl.all_horizontal(*driving)).to_series().to_numpy()
+    ranges = model.annotations.of_kinds(chosen)
     mpi, os_calls = (
         frame.lazy().filter(*driving).select("start", "end", "thread", "name").collect()
         for frame in (model.mpi, model.osrt)
     )
     return _Process(
-        _phases(ranges, mpi, model.names, rules),
+        _phases(ranges, _phase_codes(ranges.kinds, chosen, model.names, rules), mpi),
         UNLABELLED
         if os_calls.is_empty()
         else _os_calls(os_calls, _lives([*_live_rows(activity, ranges), os_calls.lazy(), mpi.lazy()]), model.names),
@@ -104,8 +105,8 @@ def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> 
     )
 
 
-def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
-    codes = _phase_codes(ranges, names, rules)
+def _phases(ranges: Annotations, codes: Codes, mpi: pl.DataFrame) -> Labels:
+    """Return the phase of the range or MPI call that began last; `codes`: that of each kind of range."""
     phased = ranges.of_kinds(codes != NONE)
     start, end, phase, thread = phased.start, phased.end, phased.each(codes), phased.thread
     if mpi.height:
@@ -114,10 +115,15 @@ def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[P
     return latest_begun(start, end, phase, thread)
 
 
-def _phase_codes(ranges: Annotations, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
-    """Return the phase of each kind. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
-    rows = ranges.kinds["range"].to_numpy()
-    used = distinct(rows[ranges.in_use])
+def _phase_codes(
+    kinds: pl.DataFrame, chosen: npt.NDArray[np.bool_], names: Names, rules: tuple[PhaseRule, ...]
+) -> Codes:
+    """Return the phase of each kind of range that is chosen, by its name.
+
+    Names that differ in numbers only ("step 1", "step 2" …) are looked at once.
+    """
+    rows = kinds["range"].to_numpy()
+    used = distinct(rows[chosen])
     alike = names.text(pl.Series(used, dtype=pl.Int32)).str.replace_all(r"\d+", "0")
     phases = {name: phase_of(name, rules) for name in alike.unique()}
     code = {name: NONE if phase is None else PHASE_NAMES.index(phase) for name, phase in phases.items()}

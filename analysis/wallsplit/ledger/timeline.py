@@ -218,6 +218,9 @@ def summed(
     groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int
 ) -> npt.NDArray[np.int64]:
     """Return the sum of the lengths of each group, 0 to `size` - 1, exactly."""
+    compiled = native.sums(groups, lengths, size)
+    if compiled is not None:
+        return compiled
     if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
         return np.bincount(groups, weights=lengths, minlength=size).astype(np.int64)
     result = np.zeros(size, np.int64)

@@ -46,6 +46,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ws_texts": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
     "ws_pieces": (_INT, [_Array, _Array, _LONG, ctypes.c_int32, *(_Array,) * 10]),
+    "ws_sums": (_INT, [_Array, _INT, _Array, _LONG, _LONG, _Array]),
     "ws_places": (_INT, [_Array, _LONG, _Array, _LONG, _INT, _Array]),
     "ws_levels": (_INT, [_Array, _Array, _Array, _LONG, ctypes.c_int32, _Array]),
     "ws_bodies": (_INT, [_Array, _LONG, _Array, _LONG, _Array, _LONG, ctypes.c_uint64, *(_Array,) * 7]),
@@ -227,6 +228,15 @@ def pieces(
     if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
         return None
     return CutTimeline(*(column[: filled[0]] for column in found))
+
+
+def sums(groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int) -> Ints | None:
+    """Return the sum of the lengths of each group, 0 to `size` - 1."""
+    if _core is None or len(groups) != len(lengths):
+        return None
+    groups, lengths, found = np.ascontiguousarray(groups), _plain(lengths, np.int64), np.empty(size, np.int64)
+    declined = _core.ws_sums(groups, groups.itemsize, lengths, len(groups), size, found)
+    return None if declined else found
 
 
 def places(ascending: Ints, numbers: Ints, *, right: bool) -> Ints | None:

@@ -525,6 +525,20 @@ EXPORT int ws_pieces(const int64_t *time, const uint32_t *active, int64_t n, int
     return OK;
 }
 
+/* ---- Sums by group ----------------------------------------------------------------------------------------------- */
+
+/* The sum of the lengths of each group 0 .. groups: numbers of 1, 2, 4 or 8 bytes, as `width` says. */
+EXPORT int ws_sums(const void *group, int width, const int64_t *length, int64_t n, int64_t groups, int64_t *sum) {
+    for (int64_t g = 0; g < groups; g++) sum[g] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t g = width == 1 ? ((const uint8_t *)group)[i] : width == 2 ? ((const uint16_t *)group)[i]
+                   : width == 4 ? ((const uint32_t *)group)[i] : ((const uint64_t *)group)[i];
+        if (g >= (uint64_t)groups) return UNKNOWN;
+        sum[g] = (int64_t)((uint64_t)sum[g] + (uint64_t)length[i]);
+    }
+    return OK;
+}
+
 /* ---- Places among ascending numbers ------------------------------------------------------------------------------ */
 
 /* Of each of m numbers how many of n ascending ones are smaller, or, from the right, no larger. UNKNOWN where the m do

@@ -148,10 +148,10 @@ def cause_timeline(pieces: Pieces, activity: Activity, names: Names) -> CauseTim
     place = told.of_pieces.astype(np.int32)
     place *= len(_GAPS)
     place += pieces.of_gaps(_gap_kinds(pieces.gaps, activity), np.uint8(0))
-    occurs = np.flatnonzero(np.bincount(place))
-    cause = np.zeros(len(told) * len(_GAPS), np.uint8)
+    cause, occurs = np.zeros(len(told) * len(_GAPS), np.uint8), np.zeros(len(told) * len(_GAPS), np.bool_)
+    occurs[place] = True
     asked: dict[tuple[int, ...], int] = {}
-    for combination in occurs.tolist():
+    for combination in np.flatnonzero(occurs).tolist():
         situation, gap = divmod(combination, len(_GAPS))
         key = (*(int(column[situation]) for column in columns), gap)
         if key not in asked:

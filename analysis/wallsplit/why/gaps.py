@@ -18,7 +18,7 @@ from wallsplit.model import Model, Names
 from wallsplit.model.annotations import Annotations
 from wallsplit.ranks import ranked
 from wallsplit.schema import IdleCauses
-from wallsplit.why.idle import combinations, idle_ns
+from wallsplit.why.idle import as_frame, combinations, idle_ns
 from wallsplit.why.neighbours import Neighbours, neighbours
 
 LENGTH_CLASSES = (
@@ -123,10 +123,13 @@ def _longest(model: Model, activity: Activity, ranges: Annotations, pieces: Piec
     longest = _longest_first(starts, ends)[:LONGEST]
     chosen = Intervals(starts[longest], ends[longest])
     beside = _ranges(ranges.where(~pl.col("is_library")), chosen)
-    each = neighbours(activity.rows, model.names, chosen)
+    inside = [pieces.between(int(start), int(end)) for start, end in zip(*chosen, strict=True)]
+    parts = [combinations(part, model.names)[:PARTS] for part in inside]
+    frame, last = as_frame([row for rows in parts for row in rows]), np.cumsum([len(rows) for rows in parts])
+    each = zip(inside, parts, last.tolist(), neighbours(activity.rows, model.names, chosen), strict=True)
     return tuple(
-        _gap(model.names, pieces.between(int(start), int(end)), beside, around)
-        for start, end, around in zip(*chosen, each, strict=True)
+        _gap(model.names, part, IdleCauses(frame[end - len(rows) : end]), beside, around)
+        for part, rows, end, around in each
     )
 
 
@@ -140,7 +143,7 @@ def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
     return rows[np.lexsort((starts[rows], -length[rows]))]
 
 
-def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) -> IdleGap:
+def _gap(names: Names, pieces: Pieces, parts: IdleCauses, ranges: Annotations, beside: Neighbours) -> IdleGap:
     start, end = int(pieces.times[0]), int(pieces.times[-1])
     ns = summed(pieces.account, pieces.ns, len(ACCOUNTS))
     by_account = _by_account(np.where(IDLE, ns, 0) if ns[IDLE].any() else ns)  # else another process works all along
@@ -150,7 +153,7 @@ def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) 
         position=POSITIONS[pieces.position[0]],
         cause=max(by_account, key=lambda account: by_account[account]),
         by_account=by_account,
-        parts=IdleCauses(combinations(pieces, names).head(PARTS)),
+        parts=parts,
         range=_range(ranges, names, start, end),
         neighbours=beside,
     )

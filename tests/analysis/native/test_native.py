@@ -23,7 +23,7 @@ from wallsplit.errors import TraceError
 from wallsplit.intervals import levels, places, union
 from wallsplit.ledger.labels import latest_begun
 from wallsplit.ledger.pieces import cut_timeline
-from wallsplit.ledger.timeline import clipped, timeline
+from wallsplit.ledger.timeline import clipped, summed, timeline
 from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.tables import table_info
@@ -90,6 +90,15 @@ def test_places_among_ascending_times_are_the_same(
     (times,) = arrays(data.draw, 1, data.draw(st.integers(0, 20)))
     given = np.sort(ascending), np.sort(times) if in_turn else times, side
     assert places(*given).tolist() == np.searchsorted(*given).tolist()
+
+
+@given(st.data(), st.sampled_from([np.uint8, np.uint16, np.uint32, np.int64]))
+def test_sums_by_group_are_the_same(data: st.DataObject, dtype: type[np.integer]) -> None:
+    groups, lengths = arrays(data.draw, 2, data.draw(st.integers(0, 20)))
+    ours = summed(groups.astype(dtype), lengths, 31)
+    with without_core():
+        theirs = summed(groups.astype(dtype), lengths, 31)
+    assert ours.tolist() == theirs.tolist()
 
 
 @given(st.data(), st.integers(0, 4))

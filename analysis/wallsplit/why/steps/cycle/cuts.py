@@ -15,6 +15,8 @@ from wallsplit.why.steps.units import Ints
 Floats = npt.NDArray[np.float64]
 WIDER_COST = 0.002
 """Per further token of an anchor: the plainer one, where two cut alike."""
+MOST_BITS = 20
+"""A table of so many bits stays in the processor's cache."""
 BLOCK = 1 << 18
 """Places cut at a time: bounds the memory, and the block stays in the processor's cache."""
 
@@ -119,12 +121,26 @@ def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets) - 1)
     hash_, length = tokens.hashes[end] - tokens.hashes[begin], end - begin
     key = splitmix64(splitmix64(hash_ + length.astype(np.uint64)) + owner.astype(np.uint64))
-    bodies, between = ranked(key)
-    some = np.empty(len(bodies), np.int64)
+    count, between = _numbered(key)
+    some = np.empty(count, np.int64)
     some[between[::-1]] = np.arange(len(between))[::-1]  # of equal bodies the last one stays: the first
     return Bodies(
         owner[some], np.bincount(between, minlength=len(some)), length[some], begin[some], hash_[some]
     ), between
+
+
+def _numbered(keys: Hashes) -> tuple[int, Ints]:
+    """Return how many distinct hashes there are, and a number for each: by a table, where no two meet in it."""
+    bits = min(len(keys).bit_length() + 2, MOST_BITS)
+    slot = (keys >> np.uint64(64 - bits)).astype(np.int64)
+    one = np.zeros(1 << bits, np.uint64)
+    one[slot] = keys
+    if (one[slot] != keys).any():
+        values, numbers = ranked(keys)
+        return len(values), numbers
+    occurs = np.zeros(1 << bits, np.bool_)
+    occurs[slot] = True
+    return int(np.count_nonzero(occurs)), (np.cumsum(occurs) - 1)[slot]
 
 
 def _standing(tokens: Tokens, bodies: Bodies, rows: Ints, at: Ints) -> Ints:
