@@ -160,8 +160,7 @@ def cut_timeline(whole: Timeline, labels: Sequence[Labels]) -> native.CutTimelin
     changes = np.flatnonzero(np.append(True, booked[1:] != booked[:-1]))
     bounds, booked = np.append(whole.times[changes], whole.times[-1:]), booked[changes]
     phase, elsewhere, *calls = labels
-    idle = IDLE[booked]
-    cuts = [bounds, *(_inside(each, bounds, idle) for each in (phase, elsewhere))]
+    cuts = [bounds, *(_inside(each, bounds, IDLE[booked]) for each in (phase, elsewhere))]
     calls_of = [(account, each) for account, each in enumerate(calls) if len(each.times) and IDLE[account]]
     cuts += [_inside(each, bounds, booked == account) for account, each in calls_of]
     times = np.concatenate(cuts)
@@ -185,8 +184,14 @@ def cut_timeline(whole: Timeline, labels: Sequence[Labels]) -> native.CutTimelin
 def _inside(labels: Labels, bounds: Times, wanted: npt.NDArray[np.bool_]) -> Times:
     """Return when a label changes inside the pieces between bounds that are wanted."""
     low, high = np.searchsorted(labels.times, bounds[[0, -1]])
-    times = labels.times[low:high]
-    return times[wanted[np.searchsorted(bounds, times, "right") - 1]]
+    times, rows = labels.times[low:high], np.flatnonzero(wanted)
+    if len(times) <= len(rows):
+        return times[wanted[np.searchsorted(bounds, times, "right") - 1]]
+    first, last = (np.searchsorted(times, bounds[edge]) for edge in (rows, rows + 1))
+    some = np.flatnonzero(last > first)
+    count = last[some] - first[some]
+    before = np.cumsum(count) - count
+    return times[np.arange(int(count.sum())) + np.repeat(first[some] - before, count)]
 
 
 def _position(at: Times, activity: Activity) -> npt.NDArray[np.uint8]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times, clip
+from wallsplit.intervals import Intervals, Times, clip, places
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.os_calls import WAIT, os_class
@@ -190,7 +190,9 @@ def _gap_kinds(gaps: Intervals, activity: Activity) -> npt.NDArray[np.uint8]:
     length = gaps.ends - gaps.starts
     kind = np.zeros(len(length), np.uint8)
     pauses = np.flatnonzero(length >= PAUSE_NS)
-    kind[pauses] = np.where(length[pauses] >= UNSEEN_NS, 3, 1) + np.isin(gaps.ends[pauses], _inputs(activity))
+    inputs, ends = np.sort(_inputs(activity), kind="stable"), gaps.ends[pauses]
+    in_input = places(inputs, ends, "right") > places(inputs, ends)
+    kind[pauses] = np.where(length[pauses] >= UNSEEN_NS, 3, 1) + in_input
     return kind
 
 

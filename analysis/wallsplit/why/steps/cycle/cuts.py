@@ -120,7 +120,7 @@ def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
     begin, end = places[inner], places[inner + 1]
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets) - 1)
     hash_, length = tokens.hashes[end] - tokens.hashes[begin], end - begin
-    key = splitmix64(splitmix64(hash_ + length.astype(np.uint64)) + owner.astype(np.uint64))
+    key = splitmix64(hash_ + (length.astype(np.uint64) << np.uint64(32)) + owner.astype(np.uint64))
     count, between = _numbered(key)
     some = np.empty(count, np.int64)
     some[between[::-1]] = np.arange(len(between))[::-1]  # of equal bodies the last one stays: the first
