@@ -30,7 +30,8 @@ from wallsplit.why.device_clock import ClockAhead
 from wallsplit.why.gaps import GapClass, IdleGap, IdleGaps
 from wallsplit.why.gpu_metrics import GpuMetricMeans
 from wallsplit.why.idle_time import IdleTime
-from wallsplit.why.launch import Backpressure, Depth, Launch, SmallKernels
+from wallsplit.why.launch import Backpressure, Launch, SmallKernels
+from wallsplit.why.launch_queue import Depth
 from wallsplit.why.managed_memory import ManagedMemory
 from wallsplit.why.memory import MemoryUse
 from wallsplit.why.neighbours import Call as NextCall

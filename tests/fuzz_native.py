@@ -111,6 +111,17 @@ def hostile_arrays(chance: random.Random) -> None:
     start, end = numbers.integers(0, span, (2, n))
     native.latest(start, end, numbers.integers(-1, 3, n).astype(np.int32))
     native.timeline([start, end[: n // 2]], [end, start[: n // 2]])
+    labels = [(each, end[: len(each)].astype(np.int32)) for each in (start, start[: n // 2], end[: n // 3])]
+    is_idle = numbers.integers(0, 2, 4).astype(np.bool_)
+    native.pieces(np.append(start, 0), end.astype(np.uint32) % 32, is_idle, [chance.choice(labels) for _ in range(6)])
+    native.sums(
+        (start % 9).astype(chance.choice((np.uint8, np.uint16, np.int32, np.int64))), end, chance.choice((0, 8, 9))
+    )
+    native.places(start, end, right=bool(n % 2))
+    native.levels(start, end, numbers.integers(-1, n + 1, n), 3)
+    hashes, at = numbers.integers(0, 4, m + 1).astype(np.uint64), numbers.integers(-1, m + 2, n)
+    for places in (at, np.sort(at.clip(0, m))):
+        native.bodies(hashes, places, np.sort(numbers.integers(-(n == 5), n + 1 + (n == 5), 5)))
     native.statistics(start - end, numbers.integers(0, 4, n).astype(np.uint32), 4)
     ranges = Ranges(numbers.integers(0, 3, m), *np.sort(numbers.integers(0, min(span, 2**40), (2, m)), axis=0))
     begun, ended = np.sort(numbers.integers(0, min(span, 2**40), (2, n)), axis=0)

@@ -5,10 +5,12 @@ Everything is O(n log n) in the number of intervals, and exact in 64-bit integer
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from wallsplit import native
 
 Times = npt.NDArray[np.int64]
 
@@ -20,6 +22,8 @@ class Intervals(NamedTuple):
     ends: Times
 
 
+_FEWER = 16
+"""Times that are so many times fewer than what they are looked up in are searched for, one by one."""
 EMPTY = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -84,7 +88,7 @@ def outer_first(starts: Times, ends: Times, then: npt.NDArray[np.integer[Any]] |
 
     Equal starts are few: only those are sorted by all of it.
     """
-    order = np.argsort(starts, kind="stable")
+    order = _in_order(starts)
     begun = starts[order]
     same = begun[1:] == begun[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
@@ -92,6 +96,31 @@ def outer_first(starts: Times, ends: Times, then: npt.NDArray[np.integer[Any]] |
     keys = (-ends[rows], starts[rows]) if then is None else (then[rows], -ends[rows], starts[rows])
     order[tied] = rows[np.lexsort(keys)]
     return order
+
+
+def _in_order(times: Times) -> npt.NDArray[np.intp]:
+    """Return the order of times; a look tells those that are in order, as those of one thread mostly are."""
+    return np.arange(len(times)) if (times[1:] >= times[:-1]).all() else np.argsort(times, kind="stable")
+
+
+def levels(starts: Times, ends: Times, most: int) -> npt.NDArray[np.uint8]:
+    """Return how deep each interval lies in others: `most` where that is `most` or more.
+
+    Of intervals by `outer_first`, those are of level 0 that begin when all before them are over; of level 1 those that
+    would, were it not for those of level 0, and so on.
+    """
+    rows = None if (starts[1:] > starts[:-1]).all() else outer_first(starts, ends)
+    compiled = native.levels(starts, ends, rows, most)
+    if compiled is not None:
+        return compiled
+    level = np.full(len(starts), most, np.uint8)
+    rows = np.arange(len(starts)) if rows is None else rows
+    for k in range(most):
+        begun, latest = starts[rows], np.maximum.accumulate(ends[rows])
+        outer = np.append(True, begun[1:] >= latest[:-1])[: len(rows)]
+        level[rows[outer]] = k
+        rows = rows[~outer]
+    return level
 
 
 def clip(intervals: Intervals, start: int, end: int) -> Intervals:
@@ -111,9 +140,21 @@ def total_ns(intervals: Intervals) -> int:
     return int((intervals.ends - intervals.starts).sum())
 
 
+def places(ascending: Times, times: Times, side: Literal["left", "right"] = "left") -> npt.NDArray[np.int64]:
+    """Return what np.searchsorted does: how many of the ascending ones come before each time; `right`: or with it.
+
+    Where the times ascend, too, a walk along both is faster than to search for each.
+    """
+    if _FEWER * len(times) > len(ascending):
+        found = native.places(ascending, times, right=side == "right")
+        if found is not None:
+            return found
+    return np.searchsorted(ascending, times, side)
+
+
 def elapsed(intervals: Intervals, times: Times) -> Times:
     """Return how many ns of the set lie before each of the times."""
-    begun = np.searchsorted(intervals.starts, times, side="right")
+    begun = places(intervals.starts, times, "right")
     whole = np.concatenate([[0], np.cumsum(intervals.ends - intervals.starts)])[begun]
     last_end = np.append(intervals.ends, 0)[begun - 1]  # of none: nothing is whole, and nothing is ahead
     ahead = np.where(begun > 0, np.maximum(last_end - times, 0), 0)
@@ -143,9 +184,9 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
     return intersect(a, gaps(b, int(a.starts[0]), int(a.ends[-1])))
 
 
-def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.intp]:
+def holding(intervals: Intervals, times: Times) -> npt.NDArray[np.int64]:
     """Return, for each time, the position of the interval that holds it; -1 where none does."""
-    position = np.searchsorted(intervals.starts, times, side="right") - 1
+    position = places(intervals.starts, times, "right") - 1
     outside = times >= np.append(intervals.ends, 0)[position]
     position[outside] = -1
     return position

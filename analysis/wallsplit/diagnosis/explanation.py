@@ -173,10 +173,10 @@ def _explanation(
     rules: PhaseRules,
     samples: Sampling | None,
 ) -> Explanation:
+    found = steps(model, activity, window, rules=rules)  # first: it takes most memory
     cut = pieces(activity, host, window)
     causes = causes_of(model, activity, cut)
     idle = idle_time(model, activity, host, cut, causes, ledger)
-    found = steps(model, activity, window, rules=rules)
     use = sm(activity, window, model.gpus)
     if activity.rows is None:
         diagnosis = without_cuda(_host_ns(idle.idle_causes), window.wall_ns)
@@ -197,11 +197,11 @@ def _explanation(
     step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
-        course=course(model, activity, cut, window, found, executed(samples, model, activity, window)),
+        course=course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window)),
         idle=idle,
         steps=found,
         sm=use,
-        launch=launch(activity, window, step_starts),
+        launch=launch(activity, window, step_starts, cut),
         sync=sync(activity, window, model.names, _phase_at(host), host.elsewhere),
         comm=comm(activity, window, model.names),
         host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),

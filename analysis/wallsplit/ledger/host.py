@@ -32,12 +32,10 @@ class HostTimelines:
     """Positions in PHASE_NAMES."""
     os_call: Labels
     """Rows of Names: of the OS calls that every live driving thread is inside, the one that returns first."""
-    api_call: dict[str, Labels]
-    """By API account: twice the row of Names, plus 1 where a launch call launches something for the first time."""
     elsewhere: Intervals
     """When another device of the same process works."""
-    has_ranges: bool
-    """Whether a driving thread has NVTX ranges."""
+    ranges: Annotations
+    """The NVTX ranges of the driving threads."""
     has_os_calls: bool
     """Whether OS runtime calls of a driving thread were traced."""
 
@@ -55,9 +53,8 @@ def host_timelines(
         HostTimelines(
             phase=(own := processes[activity.pid]).phase,
             os_call=own.os_call,
-            api_call={} if activity.rows is None else _api_calls(activity.rows),
             elsewhere=elsewhere[activity.pid, activity.device],
-            has_ranges=own.has_ranges,
+            ranges=own.ranges,
             has_os_calls=own.has_os_calls,
         )
         for activity in activities
@@ -82,33 +79,34 @@ def on_driving_threads(activity: Activity) -> tuple[pl.Expr, pl.Expr]:
     return pl.col("pid") == activity.pid, pl.col("thread").is_in(driving)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Process:
     phase: Labels
     os_call: Labels
-    has_ranges: bool
+    ranges: Annotations
     has_os_calls: bool
 
 
 def _process(model: Model, activity: Activity, rules: tuple[PhaseRule, ...]) -> _Process:
     driving = on_driving_threads(activity)
-    ranges = model.annotations.where(*driving)
+    chosen = model.annotations.kinds.select(pl.all_horizontal(*driving)).to_series().to_numpy()
+    ranges = model.annotations.of_kinds(chosen)
     mpi, os_calls = (
         frame.lazy().filter(*driving).select("start", "end", "thread", "name").collect()
         for frame in (model.mpi, model.osrt)
     )
     return _Process(
-        _phases(ranges, mpi, model.names, rules),
+        _phases(ranges, _phase_codes(ranges.kinds, chosen, model.names, rules), mpi),
         UNLABELLED
         if os_calls.is_empty()
         else _os_calls(os_calls, _lives([*_live_rows(activity, ranges), os_calls.lazy(), mpi.lazy()]), model.names),
-        has_ranges=len(ranges) > 0,
+        ranges=ranges,
         has_os_calls=not os_calls.is_empty(),
     )
 
 
-def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[PhaseRule, ...]) -> Labels:
-    codes = _phase_codes(ranges, names, rules)
+def _phases(ranges: Annotations, codes: Codes, mpi: pl.DataFrame) -> Labels:
+    """Return the phase of the range or MPI call that began last; `codes`: that of each kind of range."""
     phased = ranges.of_kinds(codes != NONE)
     start, end, phase, thread = phased.start, phased.end, phased.each(codes), phased.thread
     if mpi.height:
@@ -117,11 +115,16 @@ def _phases(ranges: Annotations, mpi: pl.DataFrame, names: Names, rules: tuple[P
     return latest_begun(start, end, phase, thread)
 
 
-def _phase_codes(ranges: Annotations, names: Names, rules: tuple[PhaseRule, ...]) -> Codes:
-    """Return the phase of each kind. Names that differ in numbers only ("step 1", "step 2" …) are looked at once."""
+def _phase_codes(
+    kinds: pl.DataFrame, chosen: npt.NDArray[np.bool_], names: Names, rules: tuple[PhaseRule, ...]
+) -> Codes:
+    """Return the phase of each kind of range that is chosen, by its name.
+
+    Names that differ in numbers only ("step 1", "step 2" …) are looked at once.
+    """
     of_names, shapes = names.shapes
-    of_kinds = of_names[ranges.kinds["range"].to_numpy()]
-    used = distinct(of_kinds[ranges.in_use])
+    of_kinds = of_names[kinds["range"].to_numpy()]
+    used = distinct(of_kinds[chosen])
     phases = [phase_of(text, rules) for text in shapes.gather(used)]
     codes = np.full(len(shapes), NONE, np.int32)
     codes[used] = [NONE if phase is None else PHASE_NAMES.index(phase) for phase in phases]
@@ -185,17 +188,22 @@ def _by_thread(thread: npt.NDArray[np.int64], starts: Times, ends: Times) -> tup
     return times[labelled], times[labelled + 1], latest.codes[labelled]
 
 
-def _api_calls(rows: Rows) -> dict[str, Labels]:
-    """Return, by API account, the call of a driving thread booked there that began last."""
-    is_first = first_launches(rows) & (rows.calls["booked_class"] == "launch").to_numpy()
-    driving = np.flatnonzero(rows.calls["is_driving"].to_numpy())
-    booked = rows.calls["booked_class"].to_physical().to_numpy()[driving]
-    label = 2 * rows.calls["name"].to_numpy() + is_first
-    columns = [rows.calls["start"].to_numpy(), rows.calls["end"].to_numpy(), label, rows.calls["thread"].to_numpy()]
+def api_calls(rows: Rows) -> dict[str, Labels]:
+    """Return, by API account, the call of a driving thread booked there that began last.
+
+    A call is told by twice its row of Names, plus 1 where a launch call launches something for the first time.
+    """
+    start, end, name, thread = (rows.calls[column].to_numpy() for column in ("start", "end", "name", "thread"))
+    booked = rows.calls["booked_class"].to_physical().to_numpy().copy()
+    booked[~rows.calls["is_driving"].to_numpy()] = len(API_CLASSES)
     result = {}
     for account in API_ACCOUNTS:
-        mine = driving[booked == API_CLASSES.index(account.removeprefix("cuda."))]
-        result[account] = latest_begun(*(column[mine] for column in columns))
+        own = account.removeprefix("cuda.")
+        mine = np.flatnonzero(booked == API_CLASSES.index(own))
+        label = 2 * name[mine]
+        if own == "launch":
+            label += first_launches(rows)[mine]
+        result[account] = latest_begun(start[mine], end[mine], label, thread[mine])
     return result
 
 

@@ -33,15 +33,16 @@ class HostMeasured:
 
 def host_measured(host: HostTimelines) -> HostMeasured:
     """Return what the trace can tell about the host."""
-    return HostMeasured(host.has_ranges, host.has_os_calls)
+    return HostMeasured(len(host.ranges) > 0, host.has_os_calls)
 
 
 def codes(pieces: Pieces) -> npt.NDArray[np.uint8]:
     """Return the position in NAMES of the part of `host` that each piece is; len(NAMES) where it is no host code."""
-    without_phase = np.where(pieces.call != NONE, NAMES.index(BLOCKED), NAMES.index(RUN))
-    part = np.where(pieces.phase != NONE, pieces.phase, without_phase).astype(np.uint8)
-    part[pieces.account != ACCOUNTS.index(HOST)] = len(NAMES)
-    return part
+    told = pieces.situations
+    without_phase = np.where(told.call != NONE, NAMES.index(BLOCKED), NAMES.index(RUN))
+    part = np.where(told.phase != NONE, told.phase, without_phase).astype(np.uint8)
+    part[told.account != ACCOUNTS.index(HOST)] = len(NAMES)
+    return np.asarray(part[told.of_pieces])
 
 
 def host_parts(pieces: Pieces, host: HostTimelines, ledgers: Sequence[Ledger]) -> tuple[dict[str, int], ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit import native
-from wallsplit.intervals import Intervals, Times
+from wallsplit.intervals import Intervals, Times, places
 
 Codes = npt.NDArray[np.int32]
 
@@ -31,7 +31,7 @@ class Labels:
         """Return the codes at some instants."""
         if not len(self.times):
             return np.full(len(instants), NONE, np.int32)
-        codes = self.codes[np.searchsorted(self.times, instants, "right") - 1]
+        codes = self.codes[places(self.times, instants, "right") - 1]
         codes[instants < self.times[0]] = NONE
         return codes
 
@@ -52,16 +52,31 @@ def latest_begun(starts: Times, ends: Times, codes: Codes, thread: npt.NDArray[n
 
     Of several that began at once the shortest counts, of equally long ones that of the smallest thread, then the first.
     """
-    order = np.argsort(starts, kind="stable")
-    begun = starts[order]
-    same = begun[1:] == begun[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))  # few: only those are sorted by all keys
-    rows = order[tied]
-    order[tied] = rows[np.lexsort((-rows, -thread[rows], -ends[rows], starts[rows]))]
-    order = order[starts[order] < ends[order]]
-    in_turn = starts[order], ends[order], codes[order]
-    compiled = native.latest(*in_turn)
-    return paint(*in_turn) if compiled is None else Labels(*compiled)
+    if not (starts[1:] > starts[:-1]).all():
+        order = np.argsort(starts, kind="stable")
+        begun = starts[order]
+        same = begun[1:] == begun[:-1]
+        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))  # few: only those are sorted by all keys
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((-rows, -thread[rows], -ends[rows], starts[rows]))]
+        starts, ends, codes = starts[order], ends[order], codes[order]
+    real = starts < ends
+    if not real.all():
+        starts, ends, codes = starts[real], ends[real], codes[real]
+    compiled = native.latest(starts, ends, codes)
+    if compiled is not None:
+        return Labels(*compiled)
+    return _side_by_side(starts, ends, codes) if (ends[:-1] <= starts[1:]).all() else paint(starts, ends, codes)
+
+
+def _side_by_side(starts: Times, ends: Times, codes: Codes) -> Labels:
+    """Return the timeline of intervals of which none overlaps the next, ascending."""
+    times, shown = np.column_stack([starts, ends]).ravel(), np.full(2 * len(codes), NONE, np.int32)
+    shown[::2] = codes
+    last = np.append(times[1:] != times[:-1], True)[: len(times)]  # what begins as another ends follows it
+    times, shown = times[last], shown[last]
+    changes = _is_new(shown)[: len(shown)]
+    return Labels(times[changes], shown[changes])
 
 
 def paint(starts: Times, ends: Times, codes: Codes) -> Labels:

@@ -30,7 +30,20 @@ _LOOKUP_LIMIT = 1 << 20
 _PIECES_AT_ONCE = 1 << 18
 _WINDOWS_AT_ONCE = 1 << 12
 _FEW_BOUNDS = 16
-"""Between so few the pieces are summed as they are; between more they are cut at the bounds first."""
+_PIECES_PER_ROW = 1_000
+"""Between few bounds, or with many pieces per row, pieces are summed as they are; else they are cut at bounds first."""
+
+
+def _account_of() -> Codes:
+    """Return the position in ACCOUNTS of the account that each possible set of layers is booked to."""
+    lowest = np.full(1 << len(LAYERS), len(LAYERS), np.uint8)
+    for layer in range(len(LAYERS)):
+        lowest[1 << layer : 2 << layer] = lowest[: 1 << layer]
+        lowest[1 << layer] = layer
+    return lowest
+
+
+_ACCOUNT_OF = _account_of()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +148,7 @@ def _smallest(count: int) -> type[np.unsignedinteger]:
 
 def account_codes(active: Masks) -> Codes:
     """Return the position in ACCOUNTS of the account that each set of layers is booked to: the first one active."""
-    kinds, places = distinct(active)
-    lowest = [(int(kind) & -int(kind)).bit_length() - 1 if kind else len(LAYERS) for kind in kinds]
-    return np.array(lowest, np.uint8)[places]
+    return _ACCOUNT_OF[active]
 
 
 def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: int) -> npt.NDArray[np.int64]:
@@ -146,11 +157,11 @@ def booked(times: Times, labels: Codes, size: int, bounds: Times, *, outside: in
     `labels[i]` holds on `[times[i], times[i + 1])`, the label `outside` before and after. `bounds` ascend; equal ones
     give a row of zeros.
     """
-    if len(bounds) <= _FEW_BOUNDS:
+    low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist() if len(bounds) else (0, 0)
+    if len(bounds) <= _FEW_BOUNDS or high - low > _PIECES_PER_ROW * len(bounds):
         each = [_booked_between(times, labels, size, *ends, outside) for ends in pairwise(bounds.tolist())]
         return np.array(each, np.int64).reshape(-1, size)
     table = np.zeros((len(bounds) - 1, size), np.int64)
-    low, high = np.searchsorted(times, bounds[[0, -1]], side="left").tolist()
     for first in range(low, max(high, low + 1), _PIECES_AT_ONCE):  # so that what is made on the way stays small
         inner = times[first : min(first + _PIECES_AT_ONCE, high)]
         start = bounds[0] if first == low else inner[0]
@@ -207,6 +218,9 @@ def summed(
     groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int
 ) -> npt.NDArray[np.int64]:
     """Return the sum of the lengths of each group, 0 to `size` - 1, exactly."""
+    compiled = native.sums(groups, lengths, size)
+    if compiled is not None:
+        return compiled
     if int(lengths.sum()) < _EXACT_IN_FLOAT_NS:  # bincount adds in float64
         return np.bincount(groups, weights=lengths, minlength=size).astype(np.int64)
     result = np.zeros(size, np.int64)
@@ -216,11 +230,15 @@ def summed(
 
 def where(whole: Timeline, wanted: int, *, never: int = 0) -> Intervals:
     """Return the instants at which any layer of the mask `wanted` is active and none of `never` is."""
-    holds = ((whole.active & np.uint32(wanted)) != 0) & ((whole.active & np.uint32(never)) == 0)
+    holds = (whole.active & np.uint32(wanted)) != 0
+    if never:
+        holds &= (whole.active & np.uint32(never)) == 0
     if not holds.any():
         return EMPTY
-    edge = np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8))
-    return Intervals(whole.times[np.flatnonzero(edge == 1)], whole.times[np.flatnonzero(edge == -1)])
+    changes = np.flatnonzero(holds[1:] != holds[:-1]) + 1
+    first, last = np.zeros(int(holds[0]), np.int64), np.full(int(holds[-1]), len(holds))
+    edges = whole.times[np.concatenate([first, changes, last])]
+    return Intervals(edges[::2], edges[1::2])
 
 
 def mask(*layers: str) -> int:

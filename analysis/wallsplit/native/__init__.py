@@ -45,6 +45,11 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ws_text_count": (_LONG, [_OPAQUE, _INT, _Array]),
     "ws_texts": (None, [_OPAQUE, _INT, _Array, _Array]),
     "ws_timeline": (_INT, [_INT, *(_Array,) * 6]),
+    "ws_pieces": (_INT, [_Array, _Array, _LONG, ctypes.c_int32, *(_Array,) * 10]),
+    "ws_sums": (_INT, [_Array, _INT, _Array, _LONG, _LONG, _Array]),
+    "ws_places": (_INT, [_Array, _LONG, _Array, _LONG, _INT, _Array]),
+    "ws_levels": (_INT, [_Array, _Array, _Array, _LONG, ctypes.c_int32, _Array]),
+    "ws_bodies": (_INT, [_Array, _LONG, _Array, _LONG, _Array, _LONG, ctypes.c_uint64, *(_Array,) * 7]),
     "ws_latest": (_INT, [_Array, _Array, _Array, _LONG, _Array, _Array, _Array]),
     "ws_project": (
         _INT,
@@ -194,6 +199,56 @@ def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.ND
     return times[:count], active[: max(count - 1, 0)]
 
 
+class CutTimeline(NamedTuple):
+    """A timeline cut where labels change, an entry per piece, as ledger.pieces.Pieces has them."""
+
+    starts: Ints
+    account: npt.NDArray[np.uint8]
+    phase: npt.NDArray[np.int8]
+    elsewhere: npt.NDArray[np.bool_]
+    call: npt.NDArray[np.int32]
+
+
+def pieces(
+    times: Ints,
+    active: npt.NDArray[np.uint32],
+    is_idle: npt.NDArray[np.bool_],
+    labels: Sequence[tuple[Ints, npt.NDArray[np.int32]]],
+) -> CutTimeline | None:
+    """Return a timeline cut where labels (times, codes) change: two for all idle accounts, then one per account."""
+    if _core is None:
+        return None
+    times, active, is_idle = _plain(times, np.int64), _plain(active, np.uint32), _plain(is_idle, np.bool_)
+    ascending, codes = [_plain(each, np.int64) for each, _ in labels], [_plain(each, np.int32) for _, each in labels]
+    counts = np.array([len(each) for each in ascending], np.int64)
+    room, filled = len(active) + int(counts.sum()), np.empty(1, np.int64)
+    dtypes = (np.int64, np.uint8, np.int8, np.bool_, np.int32)
+    found: list[Array] = [np.empty(room, dtype) for dtype in dtypes]
+    told = _all(ascending), _all(codes), counts
+    if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
+        return None
+    return CutTimeline(*(column[: filled[0]] for column in found))
+
+
+def sums(groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int) -> Ints | None:
+    """Return the sum of the lengths of each group, 0 to `size` - 1."""
+    if _core is None or len(groups) != len(lengths):
+        return None
+    groups, lengths, found = np.ascontiguousarray(groups), _plain(lengths, np.int64), np.empty(size, np.int64)
+    declined = _core.ws_sums(groups, groups.itemsize, lengths, len(groups), size, found)
+    return None if declined else found
+
+
+def places(ascending: Ints, numbers: Ints, *, right: bool) -> Ints | None:
+    """Return what np.searchsorted does, of numbers that ascend, too."""
+    if _core is None:
+        return None
+    ascending, numbers = _plain(ascending, np.int64), _plain(numbers, np.int64)
+    found = np.empty(len(numbers), np.int64)
+    declined = _core.ws_places(ascending, len(ascending), numbers, len(numbers), right, found)
+    return None if declined else found
+
+
 def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints, npt.NDArray[np.int32]] | None:
     """Return (times, codes) as ledger.labels.Labels has them: of intervals by start the one that began last."""
     if _core is None:
@@ -203,6 +258,46 @@ def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints
     if _core.ws_latest(starts, ends, codes, len(starts), times, labels, filled):
         return None
     return times[: filled[0]], labels[: filled[0]]
+
+
+def levels(starts: Ints, ends: Ints, order: Ints | None, most: int) -> npt.NDArray[np.uint8] | None:
+    """Return how deep each interval lies in others, `most` at most, as intervals.levels does."""
+    if _core is None:
+        return None
+    starts, ends = _plain(starts, np.int64), _plain(ends, np.int64)
+    found = np.empty(len(starts), np.uint8)
+    declined = _core.ws_levels(
+        starts, ends, None if order is None else _plain(order, np.int64), len(starts), most, found
+    )
+    return None if declined else found
+
+
+class CutBodies(NamedTuple):
+    """The distinct bodies between the places of some cuts, an entry each; then of each pair of places the body."""
+
+    cut: Ints
+    counts: Ints
+    length: Ints
+    sample: Ints
+    hash_: npt.NDArray[np.uint64]
+    between: Ints
+
+
+def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBodies | None:
+    """Return the bodies of a sequence cut at places[offsets[k] : offsets[k + 1]] for each k.
+
+    `hashes`: the sums of the tokens' hashes before each place, one more than there are tokens.
+    """
+    if _core is None:
+        return None
+    hashes, places, offsets = _plain(hashes, np.uint64), _plain(places, np.int64), _plain(offsets, np.int64)
+    between, cut, count, length, sample = (np.empty(len(places), np.int64) for _ in range(5))
+    told, filled = np.empty(len(places), np.uint64), np.empty(1, np.int64)
+    given = (hashes, len(hashes) - 1, places, len(places), offsets, len(offsets) - 1, secrets.randbits(64))
+    if _core.ws_bodies(*given, between, cut, count, length, sample, told, filled):
+        return None
+    some, pairs = slice(int(filled[0])), slice(len(places) - len(offsets) + 1)
+    return CutBodies(cut[some], count[some], length[some], sample[some], told[some], between[pairs])
 
 
 class Projected(NamedTuple):

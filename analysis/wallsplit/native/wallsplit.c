@@ -489,6 +489,71 @@ EXPORT int ws_timeline(int layers, int64_t *const *starts, int64_t *const *ends,
     return OK;
 }
 
+/* ---- A timeline cut where labels change -------------------------------------------------------------------------- */
+
+typedef struct { const int64_t *time; const int32_t *code; int64_t n, at; } labels;
+
+/* The n pieces of a timeline, each booked to the first layer active in it, else to the last account, and cut inside
+ * where labels change: codes[k][i] from times[k][i] on, -1 before. Where an account is idle the first two labels count,
+ * and that of the account, 2 + account: told as phase, elsewhere (is there any?) and call. There is room for all. */
+EXPORT int ws_pieces(const int64_t *time, const uint32_t *active, int64_t n, int32_t accounts, const uint8_t *is_idle,
+                     int64_t *const *times, int32_t *const *codes, const int64_t *count, int64_t *at, uint8_t *account,
+                     int8_t *phase, uint8_t *elsewhere, int32_t *call, int64_t *filled) {
+    labels all[2 + 32];
+    int64_t out = 0;
+    if (accounts < 1 || accounts > 32) return UNKNOWN;
+    for (int k = 0; k < 2 + accounts; k++) all[k] = (labels){times[k], codes[k], count[k], 0};
+    for (int64_t i = 0, j; i < n; i = j) {
+        int32_t now = active[i] ? __builtin_ctz(active[i]) : accounts - 1;
+        if (now >= accounts) return UNKNOWN;
+        for (j = i + 1; j < n && (active[j] ? __builtin_ctz(active[j]) : accounts - 1) == now;) j++;
+        labels *own[3] = {&all[0], &all[1], &all[2 + now]};
+        int32_t code[3] = {-1, -1, -1};
+        for (int64_t t = time[i], next; t < time[j]; t = next) {
+            next = time[j];
+            for (int k = 0; is_idle[now] && k < 3; k++) {
+                labels *l = own[k];
+                while (l->at < l->n && l->time[l->at] <= t) l->at++;
+                if (l->at < l->n && l->time[l->at] < next) next = l->time[l->at];
+                code[k] = l->at ? l->code[l->at - 1] : -1;
+            }
+            at[out] = t; account[out] = (uint8_t)now; phase[out] = (int8_t)code[0];
+            elsewhere[out] = code[1] >= 0; call[out++] = code[2];
+        }
+    }
+    *filled = out;
+    return OK;
+}
+
+/* ---- Sums by group ----------------------------------------------------------------------------------------------- */
+
+/* The sum of the lengths of each group 0 .. groups: numbers of 1, 2, 4 or 8 bytes, as `width` says. */
+EXPORT int ws_sums(const void *group, int width, const int64_t *length, int64_t n, int64_t groups, int64_t *sum) {
+    for (int64_t g = 0; g < groups; g++) sum[g] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t g = width == 1 ? ((const uint8_t *)group)[i] : width == 2 ? ((const uint16_t *)group)[i]
+                   : width == 4 ? ((const uint32_t *)group)[i] : ((const uint64_t *)group)[i];
+        if (g >= (uint64_t)groups) return UNKNOWN;
+        sum[g] = (int64_t)((uint64_t)sum[g] + (uint64_t)length[i]);
+    }
+    return OK;
+}
+
+/* ---- Places among ascending numbers ------------------------------------------------------------------------------ */
+
+/* Of each of m numbers how many of n ascending ones are smaller, or, from the right, no larger. UNKNOWN where the m do
+ * not ascend, too. */
+EXPORT int ws_places(const int64_t *ascending, int64_t n, const int64_t *number, int64_t m, int right, int64_t *place) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < m; i++) {
+        if (i && number[i] < number[i - 1]) return UNKNOWN;
+        if (right) while (at < n && ascending[at] <= number[i]) at++;
+        else while (at < n && ascending[at] < number[i]) at++;
+        place[i] = at;
+    }
+    return OK;
+}
+
 /* ---- The interval that began last -------------------------------------------------------------------------------- */
 
 /* Of intervals by start, none empty, the code of the last of those open, -1 where none is: codes[i] from times[i] on.
@@ -524,6 +589,73 @@ EXPORT int ws_latest(const int64_t *start, const int64_t *end, const int32_t *co
     free(open);
     *filled = out;
     return OK;
+}
+
+/* ---- How deep intervals lie in one another ----------------------------------------------------------------------- */
+
+/* Of intervals in `order` (NULL: as they are) the level: 0 of those that begin when all before them are over, 1 of those
+ * that would, were it not for those of level 0, and so on; `most` of all others. */
+EXPORT int ws_levels(const int64_t *start, const int64_t *end, const int64_t *order, int64_t n, int32_t most,
+                     uint8_t *level) {
+    int64_t latest[32];                      /* end of what was met at each level */
+    if (most < 0 || most > 32) return UNKNOWN;
+    for (int32_t k = 0; k < most; k++) latest[k] = INT64_MIN;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = order ? order[i] : i;
+        int32_t k = 0, is_over = 0;
+        if (at < 0 || at >= n) return UNKNOWN;
+        for (; k < most && !is_over; k++) {
+            is_over = start[at] >= latest[k];
+            if (end[at] > latest[k]) latest[k] = end[at];
+        }
+        level[at] = (uint8_t)(k - is_over);
+    }
+    return OK;
+}
+
+/* ---- Parts of a sequence that come again ------------------------------------------------------------------------- */
+
+/* A sequence is cut at place[offset[k]] .. place[offset[k + 1] - 1], for each k of `cuts`; what lies between two places
+ * is a body, told by its length and by hash[end] - hash[begin], equal ones of a cut being one. Writes the body between
+ * every two places, and of each body its cut, how often it is met, its length, where first, and its hash. */
+#define SLOT_OF(is, long_, of) (folded((is) ^ secret, ((uint64_t)(long_) << 32 ^ (uint64_t)(of)) * 2 + 1) & (slots - 1))
+EXPORT int ws_bodies(const uint64_t *hash, int64_t tokens, const int64_t *place, int64_t places, const int64_t *offset,
+                     int64_t cuts, uint64_t secret, int64_t *between, int64_t *cut, int64_t *count, int64_t *length,
+                     int64_t *sample, uint64_t *told, int64_t *filled) {
+    uint64_t slots = 256;                    /* open addressing, as in `strings` */
+    uint32_t *slot = NULL, bodies = 0;
+    int result = places < NONE ? OK : UNKNOWN;
+    for (int64_t k = 0, out = 0; k < cuts && !result; k++) {
+        if (offset[k] < 0 || offset[k + 1] < offset[k] || offset[k + 1] > places) result = UNKNOWN;
+        for (int64_t j = offset[k]; j + 1 < offset[k + 1] && !result; j++) {
+            int64_t begin = place[j], end = place[j + 1];
+            if (begin < 0 || begin > end || end > tokens) { result = UNKNOWN; break; }
+            if (!slot || 2 * (uint64_t)bodies > slots) {
+                free(slot);
+                slot = malloc((slots *= 4) * sizeof *slot);
+                if (!slot) { result = NO_MEMORY; break; }
+                memset(slot, 0xff, slots * sizeof *slot);
+                for (uint32_t i = 0; i < bodies; i++) {
+                    uint64_t at = SLOT_OF(told[i], length[i], cut[i]);
+                    while (slot[at] != NONE) at = (at + 1) & (slots - 1);
+                    slot[at] = i;
+                }
+            }
+            uint64_t is = hash[end] - hash[begin], at = SLOT_OF(is, end - begin, k);
+            uint32_t i;
+            for (; (i = slot[at]) != NONE; at = (at + 1) & (slots - 1))
+                if (told[i] == is && length[i] == end - begin && cut[i] == k) break;
+            if (i == NONE) {
+                slot[at] = i = bodies++;
+                cut[i] = k; count[i] = 0; length[i] = end - begin; sample[i] = begin; told[i] = is;
+            }
+            count[i]++;
+            between[out++] = i;
+        }
+    }
+    free(slot);
+    *filled = bodies;
+    return result;
 }
 
 /* ---- Annotated ranges and what the calls inside them ran --------------------------------------------------------- */

@@ -9,12 +9,12 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times, clip
+from wallsplit.intervals import Intervals, Times, clip, places
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.os_calls import WAIT, os_class
 from wallsplit.ledger.phases import MPI, PHASE_NAMES
-from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
+from wallsplit.ledger.pieces import POSITIONS, Pieces, Situations
 from wallsplit.ledger.timeline import booked
 from wallsplit.model import Names
 from wallsplit.ranks import distinct
@@ -143,24 +143,30 @@ def cause_timeline(pieces: Pieces, activity: Activity, names: Names) -> CauseTim
 
     The questions are asked once for each combination that occurs, not for each piece.
     """
-    first = (pieces.account == ACCOUNTS.index("cuda.launch")) & (pieces.call % 2 == 1) & (pieces.call != NONE)
-    sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2, 2, len(_GAPS))
-    told = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere)
-    key = packed([*told, first, _waits(pieces, names), _gap_kinds(pieces, activity)], sizes)
-    occurs = np.flatnonzero(np.bincount(key))
-    cause = np.zeros(int(occurs[-1]) + 1, np.uint8)
-    for combination, *place in zip(occurs, *np.unravel_index(occurs, sizes), strict=True):
-        cause[combination] = CAUSES.index(cause_of(_instant(*map(int, place))))
-    codes = cause[key]
-    changes = np.append(True, codes[1:] != codes[:-1])
-    return CauseTimeline(np.append(pieces.times[:-1][changes], pieces.times[-1]), codes[changes])
+    told = pieces.situations
+    columns = (told.account, told.position, told.phase, told.elsewhere, _is_first(told), _waits(told, names))
+    place = told.of_pieces.astype(np.int32)
+    place *= len(_GAPS)
+    place += pieces.of_gaps(_gap_kinds(pieces.gaps, activity), np.uint8(0))
+    cause, occurs = np.zeros(len(told) * len(_GAPS), np.uint8), np.zeros(len(told) * len(_GAPS), np.bool_)
+    occurs[place] = True
+    asked: dict[tuple[int, ...], int] = {}
+    for combination in np.flatnonzero(occurs).tolist():
+        situation, gap = divmod(combination, len(_GAPS))
+        key = (*(int(column[situation]) for column in columns), gap)
+        if key not in asked:
+            asked[key] = CAUSES.index(cause_of(_instant(*key)))
+        cause[combination] = asked[key]
+    codes = cause[place]
+    changes = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    return CauseTimeline(np.append(pieces.times[changes], pieces.times[-1]), codes[changes])
 
 
 def _instant(account: int, position: int, phase: int, elsewhere: int, first: int, waits: int, gap: int) -> Instant:
     return Instant(
         ACCOUNTS[account],
         POSITIONS[position],
-        PHASE_NAMES[phase - 1] if phase else None,
+        None if phase == NONE else PHASE_NAMES[phase],
         bool(elsewhere),
         bool(first),
         bool(waits),
@@ -168,21 +174,26 @@ def _instant(account: int, position: int, phase: int, elsewhere: int, first: int
     )
 
 
-def _waits(pieces: Pieces, names: Names) -> npt.NDArray[np.bool_]:
-    at_host = np.flatnonzero((pieces.account == ACCOUNTS.index(HOST)) & (pieces.call != NONE))
-    waiting = [row for row in distinct(pieces.call[at_host]).tolist() if os_class(names[row]) == WAIT]
-    result = np.zeros(len(pieces.account), np.bool_)
-    result[at_host] = np.isin(pieces.call[at_host], waiting)
-    return result
+def _is_first(told: Situations) -> npt.NDArray[np.bool_]:
+    is_call = (told.account == ACCOUNTS.index("cuda.launch")) & (told.call != NONE)
+    return np.asarray(is_call & (told.call % 2 == 1))
 
 
-def _gap_kinds(pieces: Pieces, activity: Activity) -> npt.NDArray[np.uint8]:
-    """Return the place in _GAPS of the idle gap around each piece, 0 while the GPU works for the ledger."""
-    length = pieces.gaps.ends - pieces.gaps.starts
-    kind = np.where(length >= UNSEEN_NS, 3, np.where(length >= PAUSE_NS, 1, 0)).astype(np.uint8)
-    pauses = np.flatnonzero(kind)
-    kind[pauses] += np.isin(pieces.gaps.ends[pauses], _inputs(activity))
-    return np.append(kind, np.uint8(0))[pieces.gap]  # the last where there is no gap
+def _waits(told: Situations, names: Names) -> npt.NDArray[np.bool_]:
+    at_host = (told.account == ACCOUNTS.index(HOST)) & (told.call != NONE)
+    waiting = [row for row in distinct(told.call[at_host]).tolist() if os_class(names[row]) == WAIT]
+    return np.asarray(at_host & np.isin(told.call, waiting))
+
+
+def _gap_kinds(gaps: Intervals, activity: Activity) -> npt.NDArray[np.uint8]:
+    """Return the place in _GAPS of each idle gap."""
+    length = gaps.ends - gaps.starts
+    kind = np.zeros(len(length), np.uint8)
+    pauses = np.flatnonzero(length >= PAUSE_NS)
+    inputs, ends = np.sort(_inputs(activity), kind="stable"), gaps.ends[pauses]
+    in_input = places(inputs, ends, "right") > places(inputs, ends)
+    kind[pauses] = np.where(length[pauses] >= UNSEEN_NS, 3, 1) + in_input
+    return kind
 
 
 def _inputs(activity: Activity) -> Times:

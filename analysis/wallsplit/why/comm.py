@@ -8,9 +8,10 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
-from wallsplit.intervals import clip, intersect, merge, total_ns
+from wallsplit.intervals import clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
+from wallsplit.ledger.timeline import mask, where
 from wallsplit.model import Names
 from wallsplit.schema import COMM, RANK_SKEW
 from wallsplit.why.spread import Spread, spread
@@ -50,15 +51,18 @@ def comm(activity: Activity, window: Window, names: Names) -> Comm | None:
     """
     if activity.rows is None or activity.layers is None:
         return None
-    kernels = overlapping(activity.rows.kernels.filter("is_comm").select("start", "end", "short_name"), window)
+    kernels = activity.rows.kernels.filter("is_comm").select("start", "end", "short_name")
+    if kernels.is_empty():
+        return None
     communicating = clip(activity.layers["gpu.comm"], window.start_ns, window.end_ns)
     if not len(communicating.starts):
         return None
-    computing = merge([activity.layers["gpu.kernel"], activity.layers["gpu.graph"]])
-    union, hidden = total_ns(communicating), total_ns(intersect(communicating, computing))
+    kernels = overlapping(kernels, window)
+    alone = where(activity.timeline, mask("gpu.comm"), never=mask("gpu.kernel", "gpu.graph"))
+    union, exposed = total_ns(communicating), total_ns(clip(alone, window.start_ns, window.end_ns))
     counts = kernels.with_columns(names.text(kernels["short_name"]))["short_name"].value_counts()
     by_name = dict(sorted(counts.iter_rows()))
-    return Comm(union, hidden, union - hidden, kernels.height, by_name)
+    return Comm(union, union - exposed, exposed, kernels.height, by_name)
 
 
 def rank_skew(everything: Sequence[Activity], window: Window) -> RankSkew | None:

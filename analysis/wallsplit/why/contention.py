@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wallsplit.intervals import Intervals, clip, union
+from wallsplit.intervals import Intervals, clip, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.timeline import summed
@@ -37,6 +37,8 @@ def contention(activity: Activity, window: Window) -> Contention | None:
     inside = [intervals for intervals in inside if len(intervals.starts)]
     if not inside:
         return None
+    if len(inside) == 1:
+        return Contention(1, total_ns(inside[0]), 0, 1)
     starts, ends = (
         np.sort(np.concatenate([intervals[edge] for intervals in inside]), kind="stable") for edge in (0, 1)
     )  # stable: a merge, as each thread's are in order

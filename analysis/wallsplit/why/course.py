@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
-from wallsplit.intervals import Times, outer_first
+from wallsplit.intervals import Times, levels, outer_first
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host_parts import NAMES, RUN, codes
 from wallsplit.ledger.labels import NONE, Labels
@@ -19,7 +20,7 @@ from wallsplit.model.annotations import Annotations
 from wallsplit.ranks import ranked
 from wallsplit.why.samples.classes import NAMES as CLASSES
 from wallsplit.why.steps import Steps
-from wallsplit.why.steps.ranges import on_threads, own_ranges
+from wallsplit.why.steps.ranges import on_threads
 
 SAMPLED = "sampled."
 """Begins the labels of what samples tell."""
@@ -64,10 +65,17 @@ class Course:
 
 
 def course(
-    model: Model, activity: Activity, cut: Pieces, window: Window, found: Steps, executed: Labels | None = None
+    model: Model,
+    activity: Activity,
+    ranges: Annotations,
+    cut: Pieces,
+    window: Window,
+    found: Steps,
+    executed: Labels | None = None,
 ) -> Course:
     """Return the course of an activity in a window; `cut` are the window's pieces, `found` its steps.
 
+    `ranges` are those of the driving threads.
     `executed` tells of which class the code was, by samples of the CPU, where that is known.
     """
     bounds = np.unique(np.linspace(window.start_ns, window.end_ns, STRETCHES + 1).round().astype(np.int64))
@@ -79,7 +87,7 @@ def course(
         labels = (*NAMES, *(f"{SAMPLED}{name}" for name in CLASSES))
         times, held = _split(times, held, executed)
     ns = booked(times, held, len(labels) + 1, bounds, outside=outside)[:, : len(labels)]
-    lanes = tuple(_lanes(model, activity, window))
+    lanes = tuple(_lanes(model, activity, ranges.where(~pl.col("is_library")), window))
     return Course(bounds, labels, ns, lanes or tuple(_steps(found, window)), lanes_are_steps=not lanes)
 
 
@@ -93,30 +101,58 @@ def _split(times: Times, parts: npt.NDArray[np.uint8], executed: Labels) -> tupl
     return every, np.where(known, len(NAMES) + sampled, part).astype(np.uint8)
 
 
-def _lanes(model: Model, activity: Activity, window: Window) -> Iterator[tuple[Beside, ...]]:
-    ranges = on_threads(own_ranges(model, activity.pid), activity.driving)
-    inside = (ranges.end > window.start_ns) & (ranges.start < window.end_ns)
-    ranges = ranges if inside.all() else ranges.at(np.flatnonzero(inside))
-    if not len(ranges):
-        return
-    ranges = on_threads(ranges, _busiest(ranges))
-    ranges = ranges.at(outer_first(ranges.start, ranges.end))
-    given = around = 0
-    while given < LANES and len(ranges):
-        latest = np.maximum.accumulate(ranges.end)
-        outer = np.append(True, ranges.start[1:] >= latest[:-1])
-        shown = ranges.at(np.flatnonzero(outer))
-        start, end = np.maximum(shown.start, window.start_ns), np.minimum(shown.end, window.end_ns)
-        ranges = ranges.at(np.flatnonzero(~outer))
-        is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
-        if is_whole and len(ranges) and around < MOST_AROUND:
-            around += 1
-            continue
-        given += 1
+def _lanes(model: Model, activity: Activity, ranges: Annotations, window: Window) -> Iterator[tuple[Beside, ...]]:
+    ranges = _inside(ranges, window)
+    if len(activity.driving) > 1 and len(ranges):
+        ranges = on_threads(ranges, _busiest(ranges))
+    for shown in _outermost(ranges, window):
         texts = shown.text
         yield tuple(
-            Beside(model.names[int(texts[first])], count, a, b) for first, count, a, b in _together(start, end, window)
+            Beside(model.names[int(texts[first])], count, a, b)
+            for first, count, a, b in _together(shown.start, shown.end, window)
         )
+
+
+def _inside(ranges: Annotations, window: Window) -> Annotations:
+    """Return the ranges that overlap the window."""
+    start, end = ranges.start, ranges.end
+    if not len(ranges) or (int(start.max()) < window.end_ns and int(end.min()) > window.start_ns):
+        return ranges
+    inside = (end > window.start_ns) & (start < window.end_ns)
+    count = int(np.count_nonzero(inside))
+    first = int(np.argmax(inside))
+    together = slice(first, first + count)
+    return ranges.at(together if inside[together].all() else np.flatnonzero(inside))
+
+
+def _outermost(ranges: Annotations, window: Window) -> list[Annotations]:
+    """Return LANES levels of ranges, cut at the window's ends, the outermost first; of one thread."""
+    lanes: list[Annotations] = []
+    for most in (LANES, LANES + MOST_AROUND):  # the second only where some are passed over
+        level = levels(ranges.start, ranges.end, most)
+        lanes = list(_lanes_of(ranges, level, window))[:LANES]
+        if len(lanes) == LANES or not (level == most).any():
+            break
+    return lanes
+
+
+def _lanes_of(ranges: Annotations, level: npt.NDArray[np.uint8], window: Window) -> Iterator[Annotations]:
+    """Give the ranges of each level, but for single ones around everything that is inside."""
+    around = 0
+    for k in range(int(level.max(initial=0)) + 1):
+        shown = ranges.at(np.flatnonzero(level == k))
+        if not len(shown):
+            return
+        start, end = shown.start, shown.end  # of our own, and disjoint
+        if not (start[1:] > start[:-1]).all():
+            shown = shown.at(outer_first(start, end))
+            start, end = shown.start, shown.end
+        start[0], end[-1] = max(int(start[0]), window.start_ns), min(int(end[-1]), window.end_ns)
+        is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
+        if is_whole and (level > k).any() and around < MOST_AROUND:
+            around += 1
+        else:
+            yield shown
 
 
 def _busiest(ranges: Annotations) -> npt.NDArray[np.int64]:

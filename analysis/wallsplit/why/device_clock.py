@@ -1,6 +1,7 @@
 """Does the device's clock run ahead of the host's, so that a wait seems to end before what it waits for?"""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ import polars as pl
 from wallsplit.intervals import Times
 from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
+from wallsplit.ranks import in_order
 
 OF_STREAM = r"StreamSynchronize$"
 OF_DEVICE = r"(Device|Thread|Ctx)Synchronize$"
@@ -36,7 +38,7 @@ def clocks_ahead(model: Model) -> tuple[ClockAhead, ...]:
     waits = _waits(model)
     if waits.is_empty():
         return ()
-    operations = _operations(model).filter(pl.col("pid").is_in(waits["pid"].unique().implode()))
+    operations = _Operations.of(model)
     late = [
         _late(waits.filter(pl.col("stream").is_not_null()), operations, ("pid", "device", "stream")),
         _late(waits.filter(pl.col("stream").is_null()), operations, ("pid", "device")),
@@ -49,12 +51,12 @@ def clocks_ahead(model: Model) -> tuple[ClockAhead, ...]:
 def _waits(model: Model) -> pl.DataFrame:
     """Return pid, device, stream (null: all of the device), start and end of the waits."""
     texts = model.names.texts
-    named = pl.DataFrame({"of_stream": texts.str.contains(OF_STREAM), "of_device": texts.str.contains(OF_DEVICE)})
-    waiting = named.with_row_index("name").filter(pl.col("of_stream") | pl.col("of_device"))
-    calls = model.api_calls.filter(pl.col("return_value").fill_null(0) == 0).join(
-        waiting.with_columns(pl.col("name").cast(pl.Int32)), on="name"
-    )
-    calls = calls.filter(pl.int_range(pl.len()).over("pid", "correlation_id") < MOST_CALLS)
+    of_stream, of_device = (texts.str.contains(pattern).to_numpy() for pattern in (OF_STREAM, OF_DEVICE))
+    rows = np.flatnonzero((of_stream | of_device)[model.api_calls["name"].to_numpy()])
+    calls = model.api_calls.select("pid", "correlation_id", "name", "start", "end", "return_value")[rows]
+    succeeded = (calls["return_value"].fill_null(0) == 0).to_numpy()
+    calls = calls.filter(succeeded).with_columns(of_stream=pl.Series(of_stream).gather(calls.filter(succeeded)["name"]))
+    calls = calls[np.flatnonzero(_place_among_equals(model.correlation.calls[rows[succeeded]]) < MOST_CALLS)]
     waits = model.synchronizations.join(calls, on=["pid", "correlation_id"]).filter(
         pl.col("stream").is_not_null() | ~pl.col("of_stream")
     )
@@ -62,32 +64,55 @@ def _waits(model: Model) -> pl.DataFrame:
     return waits.select("pid", "device", stream.alias("stream"), "start", "end")
 
 
-def _operations(model: Model) -> pl.DataFrame:
-    """Return pid, device, stream, end and the return of the first call of each operation that has one."""
-    correlation = model.correlation
-    returned = correlation.earliest(correlation.calls, model.api_calls["end"].to_numpy())
-    frames = [
-        frame.select("pid", "device", "stream", "end", returned=pl.Series(returned[numbers]))
-        for frame, numbers in zip(model.gpu_operations, correlation.operations, strict=True)
-    ]
-    return pl.concat(frames).filter(pl.col("returned") < np.iinfo(np.int64).max)
+def _place_among_equals(numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return how many equal numbers come before each."""
+    order = np.argsort(numbers, kind="stable")
+    ascending = numbers[order]
+    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)])
+    place = np.empty(len(numbers), np.int64)
+    place[order] = np.arange(len(numbers)) - np.repeat(first, np.diff(np.append(first, len(numbers))))
+    return place
 
 
-def _late(waits: pl.DataFrame, operations: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
+@dataclass(frozen=True, eq=False)
+class _Operations:
+    """The GPU operations that have a call, by the return of their first one."""
+
+    queue: pl.DataFrame
+    """pid, device and stream."""
+    returned: Times
+    end: Times
+
+    @classmethod
+    def of(cls, model: Model) -> "_Operations":
+        correlation = model.correlation
+        first = correlation.earliest(correlation.calls, model.api_calls["end"].to_numpy())
+        returned = np.concatenate([first[numbers] for numbers in correlation.operations])
+        del first
+        order = np.argsort(returned, kind="stable")
+        returned = returned[order]
+        order = order[: np.searchsorted(returned, np.iinfo(np.int64).max)]
+        queue = pl.concat([frame.select("pid", "device", "stream") for frame in model.gpu_operations])[order]
+        end = np.concatenate([frame["end"].to_numpy() for frame in model.gpu_operations])[order]
+        return cls(queue, returned[: len(order)], end)
+
+    def last_end(self, rows: npt.NDArray[np.integer[Any]], times: Times) -> Times:
+        """Return the latest end of some operations, in order, whose call returned by each of the times."""
+        latest = np.maximum.accumulate(np.append(_LONG_AGO, self.end[rows]))
+        return np.asarray(latest[np.searchsorted(self.returned[rows], times, side="right")])
+
+
+def _late(waits: pl.DataFrame, operations: _Operations, by: tuple[str, ...]) -> pl.DataFrame:
     """Return pid, device and `late_ns` of each wait: how long after it the last operation it waits for ends."""
     found = [pl.DataFrame(schema={"pid": pl.Int32, "device": pl.Int32, "late_ns": pl.Int64})]
     if waits.is_empty():
         return found[0]
-    queues = operations.select(*by, "end", "returned").partition_by(by, as_dict=True, include_key=False)
-    for key, own in waits.partition_by(by, as_dict=True).items():
-        if key in queues:
-            late = _last_end(queues[key], own["start"].to_numpy()) - own["end"].to_numpy()
+    keys = waits.select(by).unique(maintain_order=True).with_row_index("key")
+    keyed = operations.queue.select(by).join(keys, on=by, how="left", maintain_order="left")["key"]
+    key_of = keyed.fill_null(keys.height).to_numpy()
+    rows = np.split(in_order(key_of, keys.height + 1), np.cumsum(np.bincount(key_of, minlength=keys.height))[:-1])
+    for key, own in enumerate(waits.partition_by(by, maintain_order=True)):
+        if len(rows[key]):
+            late = operations.last_end(rows[key], own["start"].to_numpy()) - own["end"].to_numpy()
             found.append(own.select("pid", "device", late_ns=pl.Series(late, dtype=pl.Int64)))
     return pl.concat(found)
-
-
-def _last_end(queue: pl.DataFrame, times: Times) -> npt.NDArray[np.int64]:
-    """Return the latest end of the operations whose call returned by each of the times."""
-    in_turn = queue.sort("returned")
-    latest = np.maximum.accumulate(np.append(_LONG_AGO, in_turn["end"].to_numpy()))
-    return np.asarray(latest[np.searchsorted(in_turn["returned"].to_numpy(), times, side="right")])

@@ -8,18 +8,17 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times
+from wallsplit.intervals import Intervals, Times, places
 from wallsplit.ledger.activity import Activity
-from wallsplit.ledger.host import on_driving_threads
 from wallsplit.ledger.labels import NONE, latest_begun
 from wallsplit.ledger.ledger import Ledger
-from wallsplit.ledger.pieces import POSITIONS, Pieces
+from wallsplit.ledger.pieces import IDLE, POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Model, Names
 from wallsplit.model.annotations import Annotations
 from wallsplit.ranks import ranked
 from wallsplit.schema import IdleCauses
-from wallsplit.why.idle import combinations, idle_ns
+from wallsplit.why.idle import as_frame, combinations, idle_ns
 from wallsplit.why.neighbours import Neighbours, neighbours
 
 LENGTH_CLASSES = (
@@ -82,8 +81,8 @@ class IdleGaps:
     """The LONGEST, longest first."""
 
 
-def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) -> IdleGaps:
-    """Return the idle gaps of the pieces' window.
+def idle_gaps(model: Model, activity: Activity, ranges: Annotations, pieces: Pieces, ledger: Ledger) -> IdleGaps:
+    """Return the idle gaps of the pieces' window; `ranges` are those of the driving threads.
 
     Raises:
         LedgerError: they, or their accounts, do not sum to the window's idle time.
@@ -96,18 +95,19 @@ def idle_gaps(model: Model, activity: Activity, pieces: Pieces, ledger: Ledger) 
             f"ledger of process {ledger.pid}, device {ledger.device}: its idle gaps sum to {total} ns, their accounts "
             f"to {booked} ns, idle are {idle_ns(ledger)} ns; this is a defect of wallsplit, please report it"
         )
-    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, pieces))
+    return IdleGaps(len(pieces.gaps.starts), total, histogram, _longest(model, activity, ranges, pieces))
 
 
 def _histogram(pieces: Pieces) -> tuple[GapClass, ...]:
     limits = [limit for _, limit in LENGTH_CLASSES]
     size = len(limits)
     length = pieces.gaps.ends - pieces.gaps.starts
-    kind = np.searchsorted(limits, length, "right") - 1
+    kind = (np.searchsorted(limits, length, "right") - 1).astype(np.uint8)
     count, total = np.bincount(kind, minlength=size), summed(kind, length, size)
-    inside = np.flatnonzero(pieces.gap != NONE)
-    slot = kind[pieces.gap[inside]] * len(ACCOUNTS) + pieces.account[inside]
-    by_account = summed(slot, pieces.ns[inside], size * len(ACCOUNTS)).reshape(size, len(ACCOUNTS))
+    slot = pieces.of_gaps(kind, np.uint8(size))  # the last for what lies between gaps
+    slot *= np.uint8(len(ACCOUNTS))
+    slot += pieces.account
+    by_account = summed(slot, pieces.ns, (size + 1) * len(ACCOUNTS)).reshape(size + 1, len(ACCOUNTS))
     return tuple(
         GapClass(name, int(count[k]), int(total[k]), _by_account(by_account[k]))
         for k, (name, _) in enumerate(LENGTH_CLASSES)
@@ -118,48 +118,52 @@ def _by_account(ns: npt.NDArray[np.int64]) -> dict[str, int]:
     return {name: int(value) for name, value in zip(ACCOUNTS, ns, strict=True) if value}
 
 
-def _longest(model: Model, activity: Activity, pieces: Pieces) -> tuple[IdleGap, ...]:
+def _longest(model: Model, activity: Activity, ranges: Annotations, pieces: Pieces) -> tuple[IdleGap, ...]:
     starts, ends = pieces.gaps
     longest = _longest_first(starts, ends)[:LONGEST]
     chosen = Intervals(starts[longest], ends[longest])
-    ranges = _ranges(model.annotations, activity, chosen)
-    around = neighbours(activity.rows, model.names, chosen)
+    beside = _ranges(ranges.where(~pl.col("is_library")), chosen)
+    inside = [pieces.between(int(start), int(end)) for start, end in zip(*chosen, strict=True)]
+    parts = [combinations(part, model.names)[:PARTS] for part in inside]
+    frame, last = as_frame([row for rows in parts for row in rows]), np.cumsum([len(rows) for rows in parts])
+    each = zip(inside, parts, last.tolist(), neighbours(activity.rows, model.names, chosen), strict=True)
     return tuple(
-        _gap(model.names, pieces.between(int(start), int(end)), ranges, beside)
-        for start, end, beside in zip(*chosen, around, strict=True)
+        _gap(model.names, part, IdleCauses(frame[end - len(rows) : end]), beside, around)
+        for part, rows, end, around in each
     )
 
 
 def _longest_first(starts: Times, ends: Times) -> npt.NDArray[np.intp]:
     """Return the LONGEST gaps and as long ones, the longest first, of equally long ones the first: no others' order."""
     length = ends - starts
-    nth = len(length) - LONGEST
-    rows = np.flatnonzero(length >= np.partition(length, nth)[nth]) if nth > 0 else np.arange(len(length))
+    looked_at = (np.flatnonzero(length >= limit) for _, limit in reversed(LENGTH_CLASSES))
+    some = next(rows for rows in looked_at if len(rows) >= min(LONGEST, len(length)))
+    nth = len(some) - LONGEST
+    rows = some[length[some] >= np.partition(length[some], nth)[nth]] if nth > 0 else some
     return rows[np.lexsort((starts[rows], -length[rows]))]
 
 
-def _gap(names: Names, pieces: Pieces, ranges: Annotations, beside: Neighbours) -> IdleGap:
+def _gap(names: Names, pieces: Pieces, parts: IdleCauses, ranges: Annotations, beside: Neighbours) -> IdleGap:
     start, end = int(pieces.times[0]), int(pieces.times[-1])
-    idle = pieces.idle if pieces.idle.any() else ~pieces.idle  # all of it: another process works
-    by_account = _by_account(summed(pieces.account[idle].astype(np.int64), pieces.ns[idle], len(ACCOUNTS)))
+    ns = summed(pieces.account, pieces.ns, len(ACCOUNTS))
+    by_account = _by_account(np.where(IDLE, ns, 0) if ns[IDLE].any() else ns)  # else another process works all along
     return IdleGap(
         start_ns=start,
         end_ns=end,
         position=POSITIONS[pieces.position[0]],
         cause=max(by_account, key=lambda account: by_account[account]),
         by_account=by_account,
-        parts=IdleCauses(combinations(pieces, names).head(PARTS)),
+        parts=parts,
         range=_range(ranges, names, start, end),
         neighbours=beside,
     )
 
 
-def _ranges(ranges: Annotations, activity: Activity, chosen: Intervals) -> Annotations:
-    """Return the user's ranges, on driving threads, that overlap any of the gaps: no need to sweep over all others."""
+def _ranges(ranges: Annotations, chosen: Intervals) -> Annotations:
+    """Return the ranges that overlap any of the gaps: no need to sweep over all others."""
     starts, ends = np.append(np.sort(chosen.starts), np.iinfo(np.int64).max), np.sort(chosen.ends)
-    own = ranges.where(*on_driving_threads(activity), ~pl.col("is_library"))
-    first = np.searchsorted(ends, own.start, "right")  # of the gaps that end after the range begins
-    return own.at(np.flatnonzero(starts[first] < own.end))
+    first = places(ends, ranges.start, "right")  # of the gaps that end after the range begins
+    return ranges.at(np.flatnonzero(starts[first] < ranges.end))
 
 
 def _range(ranges: Annotations, names: Names, start: int, end: int) -> str | None:

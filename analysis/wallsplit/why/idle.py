@@ -11,10 +11,9 @@ from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import os_class
 from wallsplit.ledger.phases import PHASE_NAMES
-from wallsplit.ledger.pieces import POSITIONS, Pieces, packed
+from wallsplit.ledger.pieces import IDLE, POSITIONS, Pieces
 from wallsplit.ledger.timeline import summed
 from wallsplit.model import Names
-from wallsplit.ranks import ranked
 from wallsplit.schema import IDLE_CAUSES, IdleCauses, conform
 
 DEVICE = "device"
@@ -29,7 +28,7 @@ def idle_causes(pieces: Pieces, names: Names, ledger: Ledger) -> IdleCauses:
     Raises:
         LedgerError: they do not sum to the time in which no process works on the GPU.
     """
-    frame = combinations(pieces, names)
+    frame = as_frame(combinations(pieces, names))
     total, idle = int(frame["ns"].sum()), idle_ns(ledger) - (ledger.accounts[OTHER_PROCESS] or 0)
     if total != idle:
         raise LedgerError(
@@ -44,21 +43,24 @@ def idle_ns(ledger: Ledger) -> int:
     return ledger.wall_ns - (ledger.gpu_busy_ns or 0)
 
 
-def combinations(pieces: Pieces, names: Names) -> IdleCauses:
-    """Return the ns of each combination (schema.IDLE_CAUSES) that occurs in the idle pieces; equal ones in text order.
-
-    What is summed are numbers; names become text for the few rows that are left.
-    """
-    idle = np.flatnonzero(pieces.idle)
-    sizes = (len(ACCOUNTS), len(POSITIONS), len(PHASE_NAMES) + 1, 2, 2 * len(names.texts) + 1)
-    columns = (pieces.account, pieces.position, pieces.phase - NONE, pieces.elsewhere, pieces.call - NONE)
-    key = packed([column[idle] for column in columns], sizes)
-    keys, place = ranked(key)
-    sums = summed(place, pieces.ns[idle], len(keys)).tolist()
-    places = [column.tolist() for column in np.unravel_index(keys, sizes)]
-    rows = [(*_texts(place, names), ns) for *place, ns in zip(*places, sums, strict=True)]
-    rows.sort(key=lambda row: (-row[-1], str(row[:-1])))
+def as_frame(rows: Sequence[tuple[str | int | None, ...]]) -> IdleCauses:
+    """Return rows of `combinations` as schema.IDLE_CAUSES."""
     return IdleCauses(conform(pl.DataFrame(rows, schema=IDLE_CAUSES, orient="row"), IDLE_CAUSES, "idle_causes"))
+
+
+def combinations(pieces: Pieces, names: Names) -> list[tuple[str | int | None, ...]]:
+    """Return a row for each combination (schema.IDLE_CAUSES) that occurs in the idle pieces, most ns first.
+
+    Equal ones come in text order. What is summed are numbers; names become text for the few rows that are left.
+    """
+    told = pieces.situations
+    idle = np.flatnonzero(IDLE[told.account])
+    ns = summed(told.of_pieces, pieces.ns, len(told))
+    columns = (told.account, told.position, told.phase, told.elsewhere, told.call, ns)
+    places = (column[idle].tolist() for column in columns)
+    rows = [(_texts(place, names), ns) for *place, ns in zip(*places, strict=True)]
+    rows.sort(key=lambda row: (-row[1], str(row[0])))
+    return [(*texts, ns) for texts, ns in rows]
 
 
 def _texts(place: Sequence[int], names: Names) -> tuple[str | None, ...]:
@@ -67,8 +69,8 @@ def _texts(place: Sequence[int], names: Names) -> tuple[str | None, ...]:
     return (
         ACCOUNTS[account],
         POSITIONS[position],
-        PHASE_NAMES[phase - 1] if phase else None,
-        *_call(ACCOUNTS[account], call + NONE, names),
+        None if phase == NONE else PHASE_NAMES[phase],
+        *_call(ACCOUNTS[account], call, names),
         DEVICE if elsewhere else None,
     )
 

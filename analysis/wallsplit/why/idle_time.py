@@ -44,7 +44,7 @@ def idle_time(
         host_parts=host_parts(pieces, host, [ledger])[0],
         host_measured=host_measured(host),
         idle_causes=idle_causes(pieces, model.names, ledger),
-        gaps=None if activity.rows is None else idle_gaps(model, activity, pieces, ledger),
+        gaps=None if activity.rows is None else idle_gaps(model, activity, host.ranges, pieces, ledger),
         causes=None if causes is None else causes.window(),
     )
 

@@ -10,23 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, HOST
-from wallsplit.errors import LedgerError
+from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.intervals import Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
+from wallsplit.ledger.pieces import Pieces
 from wallsplit.ledger.rows import Rows
-from wallsplit.ledger.timeline import account_codes, clipped, mask, summed
+from wallsplit.ledger.timeline import summed
 from wallsplit.ranks import ranked
 from wallsplit.schema import LAUNCH
+from wallsplit.why.launch_queue import Depth, Queue
 from wallsplit.why.spread import Spread, median, spread
 
 SHORT_GAP_NS = 100_000
 """Idle gaps below it lie within a train of launches; CUDA graphs could close them."""
 GRAPHS_SAVE = ("cuda.launch", "cuda.latency", "cuda.other", HOST)
 """What a short gap is booked to, that replaying a graph would spare."""
-SHALLOW, DEEP = 2, 32
-"""Operations pending from which on the queue counts as shallow, and as deep."""
 FULL_QUEUE = 256
 """With as many pending, a slow launch waits for room in the queue (1,000 and more fit, by GPU and driver)."""
 PRESSED_NS = 20_000
@@ -38,21 +37,6 @@ _GPU_WORK = 1  # the largest `kind` of Rows.operations that a launch starts: a k
 _NEVER = np.iinfo(np.int64).max
 _NO_CALL = np.iinfo(np.int64).min
 Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Depth:
-    """How many operations are pending: those whose call has begun and which have not ended. The ns sum to the window.
-
-    Operations without a call in the trace are not counted.
-    """
-
-    max: int
-    mean: float
-    empty_ns: int
-    one_ns: int
-    shallow_ns: int
-    deep_ns: int
 
 
 @dataclass(frozen=True)
@@ -98,11 +82,11 @@ class Launch:
     """By account, the idle time between first and last operation in gaps shorter than SHORT_GAP_NS."""
 
 
-def launch(activity: Activity, window: Window, step_starts: Times) -> Launch | None:
+def launch(activity: Activity, window: Window, step_starts: Times, cut: Pieces) -> Launch | None:
     """Return how work is launched in the window; None without a device or a launch.
 
     Calls and kernels count where they begin in the window; depth and gaps are cut at its ends. `step_starts` are the
-    times on the host at which steps begin, ascending.
+    times on the host at which steps begin, ascending; `cut` are the window's pieces.
 
     Raises:
         LedgerError: the queue's depths do not add up to the window.
@@ -111,7 +95,8 @@ def launch(activity: Activity, window: Window, step_starts: Times) -> Launch | N
     if activity.device is None or rows is None:
         return None
     calls = _Calls.of(rows)
-    queue = _Queue.of(rows, calls)
+    operations = rows.operations
+    queue = Queue.of(calls.earliest_start[operations["number"].to_numpy()], operations["end"].to_numpy())
     launches = _launches(rows, calls, window)
     if not len(launches.starts):
         return None
@@ -121,7 +106,7 @@ def launch(activity: Activity, window: Window, step_starts: Times) -> Launch | N
     usual = median(later if len(later) else lengths)
     api, latency = spread(lengths), spread(launches.first_operation - launches.starts)
     assert api is not None and latency is not None and usual is not None  # there is a launch
-    gaps = _short_gaps(activity, window)
+    gaps = _short_gaps(cut)
     return Launch(
         count=len(lengths),
         api=api,
@@ -211,50 +196,6 @@ def _launched(rows: Rows) -> Iterable[tuple[Numbers, Numbers]]:
     yield rows.memory_ops["number"].to_numpy(), is_set.astype(np.int64)
 
 
-@dataclass(frozen=True)
-class _Queue:
-    """When operations are handed over and when they end, each ascending."""
-
-    handed_over: Times
-    ended: Times
-
-    @classmethod
-    def of(cls, rows: Rows, calls: _Calls) -> "_Queue":
-        """Return the queue of all operations that end after a call of theirs has begun."""
-        ends = rows.operations["end"].to_numpy()
-        begun = calls.earliest_start[rows.operations["number"].to_numpy()]
-        waits = begun < ends
-        return cls(np.sort(begun[waits], kind="stable"), np.sort(ends[waits], kind="stable"))
-
-    def pending(self, times: Times) -> Numbers:
-        """Return how many operations are pending right after each time."""
-        begun = np.searchsorted(self.handed_over, times, side="right")
-        return begun - np.searchsorted(self.ended, times, side="right")
-
-    def depth(self, window: Window) -> Depth:
-        """Return the depth in the window.
-
-        Raises:
-            LedgerError: its parts do not add up to the window.
-        """
-        edges = np.clip(np.concatenate([self.handed_over, self.ended]), window.start_ns, window.end_ns)
-        order = np.argsort(edges, kind="stable")
-        steps = np.where(order < len(self.handed_over), 1, -1)
-        depths = np.concatenate([[0], np.cumsum(steps)])
-        lengths = np.diff(np.concatenate([[window.start_ns], edges[order], [window.end_ns]]))
-        depths, lengths = depths[lengths > 0], lengths[lengths > 0]
-        by_depth = summed(depths, lengths, max(DEEP, int(depths.max(initial=0)) + 1))
-        empty, one = int(by_depth[0]), int(by_depth[1])
-        shallow, deep = int(by_depth[SHALLOW:DEEP].sum()), int(by_depth[DEEP:].sum())
-        if empty + one + shallow + deep != window.wall_ns:
-            raise LedgerError(
-                f"the depths of the launch queue miss the window by {window.wall_ns - empty - one - shallow - deep} "
-                "ns; this is a defect of wallsplit, please report it"
-            )
-        mean = float(depths.astype(np.float64) @ lengths) / window.wall_ns
-        return Depth(int(depths.max(initial=0)), mean, empty, one, shallow, deep)
-
-
 def _backpressure(pending: Numbers, lengths: Times, usual: float) -> Backpressure:
     pressed = (pending >= FULL_QUEUE) & (lengths >= max(PRESSED_TIMES * usual, PRESSED_NS))
     return Backpressure(int(pressed.sum()), int(lengths[pressed].sum()), median(pending[pressed]))
@@ -276,22 +217,12 @@ def _share(holds: npt.NDArray[np.bool_]) -> float | None:
     return int(holds.sum()) / len(holds) if len(holds) else None
 
 
-def _short_gaps(activity: Activity, window: Window) -> dict[str, int]:
-    """Return the time of short idle gaps by account. Without a layer of the GPU's own work, an instant is idle."""
-    pieces = clipped(activity.timeline, window.start_ns, window.end_ns)
-    works = (pieces.active & np.uint32(mask(*GPU_ACCOUNTS))) != 0
-    working = np.flatnonzero(works)
-    if not len(working):
-        return {}
-    first, last = int(working[0]), int(working[-1])
-    del working
-    works, active, times = works[first : last + 1], pieces.active[first : last + 1], pieces.times[first : last + 2]
-    changes = np.concatenate([[0], np.flatnonzero(works[1:] != works[:-1]) + 1, [len(works)]])
-    is_short = np.diff(times[changes]) < SHORT_GAP_NS  # of the stretches of work and idleness, in turn
-    is_short[::2] = False
-    short = np.repeat(is_short, np.diff(changes))
-    lengths = np.diff(times)[short]
-    by_account = summed(account_codes(active[short]), lengths, len(ACCOUNTS))
+def _short_gaps(cut: Pieces) -> dict[str, int]:
+    """Return the time of short idle gaps between operations by account."""
+    starts, ends = cut.gaps
+    is_short = (ends - starts < SHORT_GAP_NS) & (starts > cut.times[0]) & (ends < cut.times[-1])
+    short = np.flatnonzero(cut.of_gaps(is_short, np.bool_(0)))
+    by_account = summed(cut.account[short], cut.ns[short], len(ACCOUNTS))
     return {account: int(ns) for account, ns in zip(ACCOUNTS, by_account, strict=True) if ns}
 
 

@@ -58,14 +58,18 @@ def neighbours(rows: Rows | None, names: Names, gaps: Intervals) -> tuple[Neighb
 
 
 def _before(operations: pl.DataFrame, instants: Times) -> list[int | None]:
-    """Return the row of the operation that ends last before or at each instant; of several that which starts last."""
-    ends = operations["end"].to_numpy()
-    in_order = np.sort(ends, kind="stable")
-    place = np.searchsorted(in_order, instants, "right") - 1
-    last_end = in_order[place]
-    candidates = np.flatnonzero(np.isin(ends, last_end))
-    row_of = dict(zip(ends[candidates].tolist(), candidates.tolist(), strict=True))  # of equal ends the last row stays
-    return [row_of[end] if found >= 0 else None for found, end in zip(place.tolist(), last_end.tolist(), strict=True)]
+    """Return the row of the operation that ends last before or at each instant, at which none runs.
+
+    Of several it is that which starts last.
+    """
+    starts, ends = (operations[edge].to_numpy() for edge in ("start", "end"))
+    latest = np.maximum.accumulate(ends)
+    rows: list[int | None] = []
+    for stop in np.searchsorted(starts, instants, "right").tolist():
+        first = int(np.searchsorted(latest, latest[stop - 1])) if stop else 0
+        last = np.flatnonzero(ends[first:stop] == latest[stop - 1])  # nothing that began before runs on
+        rows.append(first + int(last[-1]) if stop else None)
+    return rows
 
 
 def _after(operations: pl.DataFrame, instants: Times) -> list[int | None]:

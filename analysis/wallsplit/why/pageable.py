@@ -32,7 +32,7 @@ class PageableCopies:
 
 def pageable_copies(activity: Activity, window: Window, names: Names) -> PageableCopies | None:
     """Return the copies that begin in the window and block though they were not meant to; None without any."""
-    if activity.rows is None:
+    if activity.rows is None or not activity.rows.memory_ops["is_pageable"].any():
         return None
     meant = activity.rows.calls["name"].is_in(names.texts.str.contains("Async").arg_true().cast(pl.Int32).implode())
     copies = with_calls(activity.rows, window).filter("is_blocking", pl.col("is_pageable").fill_null(value=False))

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
-from wallsplit.intervals import Times, clip, merge, subtract, total_ns
+from wallsplit.intervals import Times, clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
-from wallsplit.ledger.timeline import summed
+from wallsplit.ledger.timeline import mask, summed, where
 from wallsplit.schema import SM, Gpus
 from wallsplit.why.sm_limits import LIMITS, SHAPE, WARP, Multiprocessors
 
@@ -77,10 +77,10 @@ def sm(activity: Activity, window: Window, gpus: Gpus) -> Sm | None:
     """
     if activity.device is None or activity.rows is None or activity.layers is None:
         return None
-    start, end, wall = window.start_ns, window.end_ns, window.wall_ns
-    running = clip(merge([activity.layers["gpu.kernel"], activity.layers["gpu.comm"]]), start, end)
-    replaying = clip(activity.layers["gpu.graph"], start, end)
-    active_ratio = total_ns(merge([running, replaying])) / wall
+    wall, kernels_run, graphs_run = window.wall_ns, mask("gpu.kernel", "gpu.comm"), mask("gpu.graph")
+    running_ns = _ns(activity, window, kernels_run)
+    opaque = 0 if activity.rows.replays.is_empty() else _ns(activity, window, graphs_run, never=kernels_run)
+    active_ratio = (running_ns + opaque) / wall
     row = gpus.filter(pl.col("gpu") == activity.gpu)
     multiprocessors = Multiprocessors.of(row.row(0, named=True)) if row.height else None
     count = multiprocessors.count if multiprocessors else None
@@ -91,8 +91,6 @@ def sm(activity: Activity, window: Window, gpus: Gpus) -> Sm | None:
     kernels = _Kernels.within(activity.rows.kernels, window)
     use = _use(multiprocessors, kernels.shapes)
     covered = kernels.integral(use.coverage)
-    opaque = total_ns(subtract(replaying, running))
-    running_ns = total_ns(running)
     is_tail = use.rounds > 1
     return Sm(
         kernel_active_ratio=active_ratio,
@@ -108,6 +106,11 @@ def sm(activity: Activity, window: Window, gpus: Gpus) -> Sm | None:
         limits=kernels.counted(use.limit),
         impossible_count=int(kernels.count[use.is_impossible].sum()),
     )
+
+
+def _ns(activity: Activity, window: Window, layers: int, *, never: int = 0) -> int:
+    """Return for how long any layer of a mask is active in the window, and none of `never`."""
+    return total_ns(clip(where(activity.timeline, layers, never=never), window.start_ns, window.end_ns))
 
 
 def covered_ns(activity: Activity, window: Window, gpus: Gpus) -> float:

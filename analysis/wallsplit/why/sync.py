@@ -12,7 +12,7 @@ import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.errors import LedgerError
-from wallsplit.intervals import Intervals, Times, elapsed, subtract
+from wallsplit.intervals import Intervals, Times, elapsed, places, subtract
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Names
@@ -111,23 +111,20 @@ def _by_name_and_phase(
 
 def _parts(starts: Times, ends: Times, busy: Intervals, others: Intervals) -> tuple[Times, ...]:
     """Return the PARTS of each of the calls `[starts[i], ends[i])`, in ns."""
-    alone = subtract(others, busy)
-
-    def idle(a: Times, b: Times) -> Times:
-        return np.asarray(b - a - _inside(busy, a, b) - _inside(alone, a, b))
-
-    useful, elsewhere = _inside(busy, starts, ends), _inside(alone, starts, ends)
+    begun, over = np.split(elapsed(busy, np.concatenate([starts, ends])), 2)
+    useful = over - begun
     works = useful > 0
     # The first and the last work inside the call; where there is none, the call is cut at its end.
-    first = np.maximum(np.append(busy.starts, 0)[np.searchsorted(busy.ends, starts, side="right")], starts)
-    last = np.minimum(np.append(busy.ends, 0)[np.searchsorted(busy.starts, ends, side="left") - 1], ends)
+    first = np.maximum(np.append(busy.starts, 0)[places(busy.ends, starts, "right")], starts)
+    last = np.minimum(np.append(busy.ends, 0)[places(busy.starts, ends) - 1], ends)
     first, last = np.where(works, first, ends), np.where(works, last, ends)
-    before, between, tail = idle(starts, first), idle(first, last), idle(last, ends)
-    return useful, elsewhere, np.where(works, before, 0), between, tail, np.where(works, 0, before)
-
-
-def _inside(intervals: Intervals, starts: Times, ends: Times) -> Times:
-    return elapsed(intervals, ends) - elapsed(intervals, starts)
+    # The device works from first to last only; elsewhere may be work at any time.
+    alone = elapsed(subtract(others, busy), np.concatenate([starts, first, last, ends]))
+    at_start, at_first, at_last, at_end = np.split(alone, 4)
+    before = first - starts - (at_first - at_start)
+    between = last - first - useful - (at_last - at_first)
+    tail = ends - last - (at_end - at_last)
+    return useful, at_end - at_start, np.where(works, before, 0), between, tail, np.where(works, 0, before)
 
 
 def table(found: Iterable[tuple[int, int | None, Sync | None]]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,21 @@ from hypothesis.extra import numpy as nps
 from polars.testing import assert_frame_equal
 
 from wallsplit import native
+from wallsplit.accounts import ACCOUNTS, LAYERS
 from wallsplit.breakdowns.nested import Nested, nested
 from wallsplit.breakdowns.projection import Calls, Ranges
 from wallsplit.breakdowns.statistics import summarise_groups
 from wallsplit.errors import TraceError
-from wallsplit.intervals import union
+from wallsplit.intervals import levels, places, union
 from wallsplit.ledger.labels import latest_begun
-from wallsplit.ledger.timeline import timeline
+from wallsplit.ledger.pieces import cut_timeline
+from wallsplit.ledger.timeline import clipped, summed, timeline
 from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.pages import read_kinds, read_table
 from wallsplit.trace.tables import table_info
+from wallsplit.why.steps.cycle.anchors import anchors
+from wallsplit.why.steps.cycle.cuts import Cuts, cut
+from wallsplit.why.steps.cycle.tokens import Tokens
 from without_core import needs_core, without_core
 
 pytestmark = needs_core
@@ -50,6 +56,22 @@ def test_a_timeline_is_the_same(data: st.DataObject) -> None:
 
 
 @given(st.data())
+def test_a_timeline_cut_where_labels_change_is_the_same(data: st.DataObject) -> None:
+    starts, lengths, layer = arrays(data.draw, 3, data.draw(st.integers(0, 12)))
+    of_layers = [layer % len(LAYERS) == k for k in range(len(LAYERS))]
+    layers = [union(starts[mine], starts[mine] + lengths[mine]) for mine in of_layers]
+    starts, lengths, codes, threads = arrays(data.draw, 4, data.draw(st.integers(0, 12)))
+    labelled = [codes % (2 + len(ACCOUNTS)) == k for k in range(2 + len(ACCOUNTS))]
+    intervals = starts, starts + lengths, (codes % 3).astype(np.int32), threads
+    labels = [latest_begun(*(column[mine] for column in intervals)) for mine in labelled]
+    whole = clipped(timeline(layers), *sorted(data.draw(st.tuples(TIMES, st.integers(31, 40)))))
+    ours = cut_timeline(whole, labels)
+    with without_core():
+        theirs = cut_timeline(whole, labels)
+    assert [column.tolist() for column in ours] == [column.tolist() for column in theirs]
+
+
+@given(st.data())
 def test_the_interval_that_began_last_is_the_same(data: st.DataObject) -> None:
     starts, lengths, codes, threads = arrays(data.draw, 4, data.draw(st.integers(0, 20)))
     intervals = starts, starts + lengths, (codes % 3).astype(np.int32), threads
@@ -58,6 +80,57 @@ def test_the_interval_that_began_last_is_the_same(data: st.DataObject) -> None:
         theirs = latest_begun(*intervals)
     assert ours.times.tolist() == theirs.times.tolist()
     assert ours.codes.tolist() == theirs.codes.tolist()
+
+
+@given(st.data(), st.sampled_from(["left", "right"]), st.booleans())
+def test_places_among_ascending_times_are_the_same(
+    data: st.DataObject, side: Literal["left", "right"], in_turn: bool
+) -> None:
+    (ascending,) = arrays(data.draw, 1, data.draw(st.integers(0, 20)))
+    (times,) = arrays(data.draw, 1, data.draw(st.integers(0, 20)))
+    given = np.sort(ascending), np.sort(times) if in_turn else times, side
+    assert places(*given).tolist() == np.searchsorted(*given).tolist()
+
+
+@given(st.data(), st.sampled_from([np.uint8, np.uint16, np.uint32, np.int64]))
+def test_sums_by_group_are_the_same(data: st.DataObject, dtype: type[np.integer]) -> None:
+    groups, lengths = arrays(data.draw, 2, data.draw(st.integers(0, 20)))
+    ours = summed(groups.astype(dtype), lengths, 31)
+    with without_core():
+        theirs = summed(groups.astype(dtype), lengths, 31)
+    assert ours.tolist() == theirs.tolist()
+
+
+@given(st.data(), st.integers(0, 4))
+def test_how_deep_intervals_lie_is_the_same(data: st.DataObject, most: int) -> None:
+    starts, lengths = arrays(data.draw, 2, data.draw(st.integers(0, 20)))
+    ours = levels(starts, starts + lengths, most)
+    with without_core():
+        theirs = levels(starts, starts + lengths, most)
+    assert ours.tolist() == theirs.tolist()
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.data())
+def test_bodies_of_cuts_are_the_same_in_any_order(tokens: list[int], data: st.DataObject) -> None:
+    units = Tokens(np.array(tokens), np.zeros(len(tokens), np.uint8), np.zeros(len(tokens), np.bool_))
+    every = anchors(units)
+    cuts = range(len(every.offsets) - 1)
+    if not cuts:
+        return
+    given = every.of_cuts(np.array(sorted(data.draw(st.sets(st.sampled_from(cuts), min_size=1)))))
+    ours = cut(units, *given)
+    with without_core():
+        theirs = cut(units, *given)
+    for name in ("start", "end", "complete", "cost"):
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
+    assert bodies_of(ours) == bodies_of(theirs)
+
+
+def bodies_of(made: Cuts) -> tuple[list[tuple[int, ...]], ...]:
+    """Return the bodies of cuts by what they are, and the body of each segment."""
+    columns = (made.bodies.cut, made.bodies.count, made.bodies.length, made.bodies.sample, made.bodies.hash_)
+    bodies = [*zip(*(column.tolist() for column in columns), strict=True), (-1,)]
+    return sorted(bodies), *([bodies[i] for i in rows.tolist()] for rows in (made.between, made.before, made.after))
 
 
 def in_order(found: Nested) -> list[tuple[int, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_use import no_phase
+from gpu_use import cut, no_phase
 from shared_traces import CASE_ORACLES, CASES, ORACLES, TRACES, needs_shared_traces
 from wallsplit.ledger.activity import activities
 from wallsplit.ledger.host import on_other_devices
@@ -73,7 +73,7 @@ def test_every_figure_equals_the_reference(name: str) -> None:
             del theirs["launch"]["per_step_med"]  # of steps: another part's promise
         ours = {
             "sm": sm(activity, window, model.gpus),
-            "launch": launch(activity, window, NO_STEPS),
+            "launch": launch(activity, window, NO_STEPS, cut(model, activity, window)),
             "sync": sync(activity, window, model.names, no_phase, elsewhere[activity.pid, activity.device]),
             "comm": comm(activity, window, model.names),
         }

@@ -16,7 +16,7 @@ from shared_traces import TRACES, needs_shared_traces
 from wallsplit.errors import LedgerError
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
-from wallsplit.ledger.host import host_timelines
+from wallsplit.ledger.host import host_timelines, on_driving_threads
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.ledger.pieces import Pieces, pieces
 from wallsplit.ledger.windows import default_window
@@ -54,7 +54,11 @@ def causes(model: Model, window: Window | None = None) -> dict[str, int]:
 
 def gaps(model: Model) -> IdleGaps:
     activity, cut, ledger = only(model)
-    return idle_gaps(model, activity, cut, ledger)
+    return gaps_of(model, activity, cut, ledger)
+
+
+def gaps_of(model: Model, activity: Activity, cut: Pieces, ledger: Ledger) -> IdleGaps:
+    return idle_gaps(model, activity, model.annotations.where(*on_driving_threads(activity)), cut, ledger)
 
 
 def idle_times(model: Model, window: Window) -> list[IdleTime]:
@@ -197,7 +201,7 @@ def test_a_gap_in_which_only_another_process_works_says_so(build: TraceBuilder) 
     build.kernel(0, 10).kernel(10, 50, pid=2).kernel(50, 60)
     model = build.model()
     (activity, cut, ledger), _ = parts(model, Window("cuda", 0, 60))
-    (gap,) = idle_gaps(model, activity, cut, ledger).longest
+    (gap,) = gaps_of(model, activity, cut, ledger).longest
     assert (gap.cause, gap.by_account, gap.parts.height) == ("gpu.other", {"gpu.other": 40}, 0)
 
 
@@ -211,7 +215,7 @@ def test_sums_that_miss_the_ledger_are_refused(build: TraceBuilder) -> None:
     with pytest.raises(LedgerError, match="the causes of idle time sum to 15 ns, it is 16 ns"):
         idle_causes(cut, model.names, wrong)
     with pytest.raises(LedgerError, match="its idle gaps sum to 15 ns, their accounts to 15 ns, idle are 16 ns"):
-        idle_gaps(model, activity, cut, wrong)
+        gaps_of(model, activity, cut, wrong)
 
 
 # ------------------------------------------------------------------------------------------- tick by tick
@@ -229,7 +233,7 @@ def test_idle_time_its_gaps_and_every_instant_are_what_each_tick_says(tmp_path: 
         idle = [tick for tick in expected if tick.account not in {"gpu.other"} and tick.gap]
         found = {row[:-1]: row[-1] for row in idle_causes(cut, model.names, ledger).iter_rows()}
         assert found == summed(tick.combination for tick in idle)
-        _same_gaps(idle_gaps(model, activity, cut, ledger), expected)
+        _same_gaps(gaps_of(model, activity, cut, ledger), expected)
         if activity.device is not None:
             timeline = cause_timeline(cut, activity, model.names)
             assert {name: ns for name, ns in timeline.window().items() if ns} == summed(map(cause, expected))

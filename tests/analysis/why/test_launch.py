@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders import TraceBuilder
-from gpu_use import only_activity, whole
+from gpu_use import cut, only_activity, whole
 from shared_traces import CASES, needs_shared_traces
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model, load
@@ -21,7 +21,8 @@ US = 1_000
 
 
 def launches(model: Model, window: Window | None = None, steps: list[int] | None = None) -> Launch:
-    found = launch(only_activity(model), window or whole(model), np.array(steps or [], np.int64))
+    activity, selected = only_activity(model), window or whole(model)
+    found = launch(activity, selected, np.array(steps or [], np.int64), cut(model, activity, selected))
     assert found is not None
     return found
 
@@ -46,7 +47,8 @@ def test_one_call_that_launches_many_nodes_is_one_launch_up_to_its_first_node(bu
 def test_captured_launches_and_those_without_gpu_work_are_no_launches(build: TraceBuilder) -> None:
     build.api("cudaStreamBeginCapture", 0, 1).api("cudaLaunchKernel", 2, 3, corr=1).api("cudaStreamEndCapture", 4, 5)
     build.api("cudaLaunchKernel", 6, 7, corr=2).kernel(10, 20, corr=1).memset(20, 30, corr=2)
-    assert launch(only_activity(model := build.model()), whole(model), np.empty(0, np.int64)) is None
+    activity, window = only_activity(model := build.model()), whole(model)
+    assert launch(activity, window, np.empty(0, np.int64), cut(model, activity, window)) is None
 
 
 def test_the_first_launch_of_each_kernel_name_and_graph_is_told_apart(build: TraceBuilder) -> None:

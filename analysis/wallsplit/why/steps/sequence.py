@@ -40,14 +40,14 @@ def launch_sequence(model: Model, rows: Rows) -> Units:
     kind[nodes > 0] = GRAPH
     call, number, gpu = call[first], number[first], operations.start[first]
     has_call = call >= 0
-    host = np.where(has_call, calls.start[call], gpu)
+    host = np.where(has_call, _at(calls.start, call), gpu)
     every = rows.operations
     last_end = model.correlation.latest(every["number"].to_numpy(), every["end"].to_numpy())
     units = Units(
         token=token,
         kind=kind,
         host=host,
-        returned=np.where(has_call, calls.end[call], host),
+        returned=np.where(has_call, _at(calls.end, call), host),
         gpu=gpu,
         end=np.where(has_call, last_end[number], host),
     )
@@ -70,16 +70,21 @@ def range_sequence(ranges: Annotations, names: Names) -> Units:
 class _Calls:
     start: Times
     end: Times
-    earliest: Ints
+    earliest: npt.NDArray[np.int32]
     """The row of the call with each correlation number that begins first; -1 where there is none."""
 
     @classmethod
     def of(cls, calls: pl.DataFrame, numbers: int) -> "_Calls":
         start, number = calls["start"].to_numpy(), calls["number"].to_numpy()
         order = np.argsort(start, kind="stable")[::-1]
-        earliest = np.full(numbers, -1)
+        earliest = np.full(numbers, -1, np.int32)
         earliest[number[order]] = order  # of equal numbers the last one stays: that which begins first
-        return cls(np.append(start, 0), np.append(calls["end"].to_numpy(), 0), earliest)
+        return cls(start, calls["end"].to_numpy(), earliest)
+
+
+def _at(times: Times, rows: npt.NDArray[np.int32]) -> Times:
+    """Return the times at some rows; anything for row -1, of no call."""
+    return times.take(rows, mode="clip") if len(times) else np.zeros(len(rows), np.int64)
 
 
 @dataclass(frozen=True)
@@ -89,30 +94,35 @@ class _Operations:
     start: Times
     number: npt.NDArray[np.int32]
     kind: npt.NDArray[np.uint8]
-    row: Ints
+    row: npt.NDArray[np.uint32]
     """Row in the frame of its kind."""
-    copy: Ints
+    copy: npt.NDArray[np.int8]
     """What a copy copies: position in MEMORY_OPERATIONS; -1 of a kernel or graph."""
     is_node: npt.NDArray[np.bool_]
 
 
 def _operations(rows: Rows) -> _Operations:
     every = rows.operations
-    kind, row = every["kind"].to_numpy(), every["row"].to_numpy().astype(np.int64)
-    copied = rows.memory_ops["operation"].to_physical().to_numpy().astype(np.int64)
-    copy = np.full(len(kind), -1)
-    copy[kind == _COPY] = copied[row[kind == _COPY]]
+    kind, row = every["kind"].to_numpy(), every["row"].to_numpy()
+    copies = np.flatnonzero(kind == _COPY)
+    copy = np.full(len(kind), -1, np.int8)
+    copy[copies] = rows.memory_ops["operation"].to_physical().to_numpy()[row[copies]]
     is_node = np.zeros(len(kind), np.bool_)
     for which, frame in ((_KERNEL, rows.kernels), (_COPY, rows.memory_ops)):
-        is_node[kind == which] = frame["is_node"].to_numpy()[row[kind == which]]
-    kept = np.flatnonzero((kind <= _COPY) & ~np.isin(copy, _MIGRATIONS))
+        if frame["is_node"].any():
+            is_node[kind == which] = frame["is_node"].to_numpy()[row[kind == which]]
+    is_kept = kind <= _COPY
+    is_kept[copies[np.isin(copy[copies], _MIGRATIONS)]] = False
+    kept = slice(None) if is_kept.all() else np.flatnonzero(is_kept)
     start, number = every["start"].to_numpy(), every["number"].to_numpy()
     return _Operations(start[kept], number[kept], kind[kept], row[kept], copy[kept], is_node[kept])
 
 
-def _one_per_graph(number: npt.NDArray[np.int32], is_node: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def _one_per_graph(number: npt.NDArray[np.int32], is_node: npt.NDArray[np.bool_]) -> tuple[Ints | slice, Ints]:
     """Return (operations, nodes): one operation per unit, the first of a graph's, and how many nodes it stands for."""
     nodes = np.flatnonzero(is_node)
+    if not len(nodes):
+        return slice(None), np.zeros(len(number), np.int64)
     numbers, graph = ranked(number[nodes])
     first = np.empty(len(numbers), np.int64)
     first[graph[::-1]] = nodes[::-1]  # of equal numbers the last one stays: the first node
@@ -122,7 +132,7 @@ def _one_per_graph(number: npt.NDArray[np.int32], is_node: npt.NDArray[np.bool_]
     return kept, stands_for[kept]
 
 
-def _tokens(operations: _Operations, rows: Rows, first: Ints, nodes: Ints) -> Ints:
+def _tokens(operations: _Operations, rows: Rows, first: Ints | slice, nodes: Ints) -> Ints:
     """Return a number for what each unit does: a kernel's name, a copy's kind, a graph's executable.
 
     A graph recorded by node is told by its first node and the number of its nodes.
@@ -130,7 +140,7 @@ def _tokens(operations: _Operations, rows: Rows, first: Ints, nodes: Ints) -> In
     kind, row, copy = operations.kind[first], operations.row[first], operations.copy[first]
     is_kernel, is_node = kind == _KERNEL, nodes > 0
     names = 1 + max(int(str(rows.kernels[column].max() or 0)) for column in ("name", "short_name"))
-    token = names + copy
+    token = names + copy.astype(np.int64)
     token[is_kernel] = rows.kernels["name"].to_numpy()[row[is_kernel]]
     by_node = is_kernel & is_node
     token[by_node] = rows.kernels["short_name"].to_numpy()[row[by_node]]
@@ -153,9 +163,10 @@ def _waits(calls: pl.DataFrame, names: Names, token: int) -> Units:
 
 
 def _in_host_order(units: Units, waits: Units) -> Units:
-    """Return units and waits in host order, of waits in a row the first one only."""
-    both = units.followed_by(waits)
-    started = np.append(units.gpu, np.zeros(len(waits), np.int64))  # a wait comes before an operation issued at once
-    order = np.lexsort((started, both.host))
-    is_wait = both.kind[order] == SYNC
-    return both.of(order[~(is_wait & np.append(False, is_wait[:-1]))])
+    """Return units, given by their start on the GPU, and waits in host order, of waits in a row the first one only."""
+    both = waits.followed_by(units)  # a wait comes before an operation issued at once
+    order = np.argsort(both.host, kind="stable")
+    is_wait = order < len(waits)
+    is_wait[1:] &= is_wait[:-1]
+    is_wait[:1] = False
+    return both.of(order[~is_wait])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit import native
 from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.tokens import Hashes, Tokens, choice_bits, splitmix64
@@ -14,6 +15,8 @@ from wallsplit.why.steps.units import Ints
 Floats = npt.NDArray[np.float64]
 WIDER_COST = 0.002
 """Per further token of an anchor: the plainer one, where two cut alike."""
+MOST_BITS = 20
+"""A table of so many bits stays in the processor's cache."""
 BLOCK = 1 << 18
 """Places cut at a time: bounds the memory, and the block stays in the processor's cache."""
 
@@ -108,19 +111,36 @@ def blocks(anchors: Anchors, cuts: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 
 def _bodies(tokens: Tokens, places: Ints, offsets: Ints) -> tuple[Bodies, Ints]:
+    compiled = native.bodies(tokens.hashes, places, offsets)
+    if compiled is not None:
+        return Bodies(*compiled[:-1]), compiled.between
     is_inner = np.ones(len(places), np.bool_)
     is_inner[offsets[1:] - 1] = False
     inner = np.flatnonzero(is_inner)
     begin, end = places[inner], places[inner + 1]
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets) - 1)
     hash_, length = tokens.hashes[end] - tokens.hashes[begin], end - begin
-    key = splitmix64(splitmix64(hash_ + length.astype(np.uint64)) + owner.astype(np.uint64))
-    bodies, between = ranked(key)
-    some = np.empty(len(bodies), np.int64)
+    key = splitmix64(hash_ + (length.astype(np.uint64) << np.uint64(32)) + owner.astype(np.uint64))
+    count, between = _numbered(key)
+    some = np.empty(count, np.int64)
     some[between[::-1]] = np.arange(len(between))[::-1]  # of equal bodies the last one stays: the first
     return Bodies(
         owner[some], np.bincount(between, minlength=len(some)), length[some], begin[some], hash_[some]
     ), between
+
+
+def _numbered(keys: Hashes) -> tuple[int, Ints]:
+    """Return how many distinct hashes there are, and a number for each: by a table, where no two meet in it."""
+    bits = min(len(keys).bit_length() + 2, MOST_BITS)
+    slot = (keys >> np.uint64(64 - bits)).astype(np.int64)
+    one = np.zeros(1 << bits, np.uint64)
+    one[slot] = keys
+    if (one[slot] != keys).any():
+        values, numbers = ranked(keys)
+        return len(values), numbers
+    occurs = np.zeros(1 << bits, np.bool_)
+    occurs[slot] = True
+    return int(np.count_nonzero(occurs)), (np.cumsum(occurs) - 1)[slot]
 
 
 def _standing(tokens: Tokens, bodies: Bodies, rows: Ints, at: Ints) -> Ints:
