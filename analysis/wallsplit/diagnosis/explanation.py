@@ -19,12 +19,12 @@ from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules, phase_of
 from wallsplit.ledger.pieces import pieces
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model, Names
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.schema import MEMORY_USE, RANGE_THREADS, IdleCauses, empty
 from wallsplit.why.causes import CauseTimeline
 from wallsplit.why.comm import Comm, RankSkew, comm, rank_skew
 from wallsplit.why.contention import Contention, contention
 from wallsplit.why.course import Course, course
-from wallsplit.why.device_clock import ClockAhead, clocks_ahead
 from wallsplit.why.gpu_metrics import GpuMetricMeans, gpu_metrics
 from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.why.launch import Launch, launch
@@ -118,7 +118,7 @@ def explain(
         ledgers=explanations,
         rank_skew=rank_skew(activities, window),
         cpu_sampling=samples.facts if samples else None,
-        clocks_ahead=clocks_ahead(model),
+        clocks_ahead=model.clocks_ahead,
         range_threads=range_threads(model, window),
         memory_over_time=pl.concat(
             [

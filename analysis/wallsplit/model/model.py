@@ -1,6 +1,7 @@
 """All the frames of one trace, each read once."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -9,6 +10,7 @@ from wallsplit.model.api_calls import TABLE as CALLS
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
+from wallsplit.model.device_clock import ClockAhead, clocks_ahead
 from wallsplit.model.gpu_metrics import gpu_metrics
 from wallsplit.model.gpus import gpus, memory_of_gpus, physical_gpus
 from wallsplit.model.graph_replays import graph_replays
@@ -110,6 +112,11 @@ class Model:
     def gpu_operations(self) -> tuple[pl.DataFrame, ...]:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
+
+    @cached_property
+    def clocks_ahead(self) -> tuple[ClockAhead, ...]:
+        """The devices whose clock runs ahead of the host's, by process."""
+        return clocks_ahead(self.names, self.api_calls, self.gpu_operations, self.correlation, self.synchronizations)
 
     def physical_gpu(self, pid: int, device: int) -> int:
         """Return the physical GPU behind a process's device: the device's own number where the export does not tell."""

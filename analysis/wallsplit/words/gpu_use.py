@@ -11,10 +11,10 @@ import polars as pl
 from wallsplit import units
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.note import Note
 from wallsplit.text import shorten
 from wallsplit.why.contention import Contention
-from wallsplit.why.device_clock import ClockAhead
 from wallsplit.why.launch import Backpressure
 from wallsplit.why.managed_memory import ManagedMemory
 from wallsplit.why.memory import MemoryUse
