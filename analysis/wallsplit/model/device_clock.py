@@ -11,8 +11,9 @@ import polars as pl
 from wallsplit.intervals import Times
 from wallsplit.model.correlation import MOST_CALLS, Correlation
 from wallsplit.model.names import Names
-from wallsplit.ranks import in_order
+from wallsplit.ranks import rows_of_each
 from wallsplit.schema import ApiCalls, Synchronizations
+from wallsplit.trace.kinds import numbered
 
 OF_STREAM = r"StreamSynchronize$"
 OF_DEVICE = r"(Device|Thread|Ctx)Synchronize$"
@@ -114,12 +115,11 @@ def _late(waits: pl.DataFrame, operations: _Operations, by: tuple[str, ...]) -> 
     found = [pl.DataFrame(schema={"pid": pl.Int32, "device": pl.Int32, "late_ns": pl.Int64})]
     if waits.is_empty():
         return found[0]
-    keys = waits.select(by).unique(maintain_order=True).with_row_index("key")
-    keyed = operations.queue.select(by).join(keys, on=by, how="left", maintain_order="left")["key"]
-    key_of = keyed.fill_null(keys.height).to_numpy()
-    rows = np.split(in_order(key_of, keys.height + 1), np.cumsum(np.bincount(key_of, minlength=keys.height))[:-1])
-    for key, own in enumerate(waits.partition_by(by, maintain_order=True)):
-        if len(rows[key]):
-            late = operations.last_end(rows[key], own["start"].to_numpy()) - own["end"].to_numpy()
+    kind, first = numbered(pl.concat([waits.select(by), operations.queue.select(by)]))
+    of_waits, of_operations = (rows_of_each(kinds, len(first)) for kinds in np.split(kind, [waits.height]))
+    for waiting, queued in zip(of_waits, of_operations, strict=True):
+        if len(waiting) and len(queued):
+            own = waits[waiting]
+            late = operations.last_end(queued, own["start"].to_numpy()) - own["end"].to_numpy()
             found.append(own.select("pid", "device", late_ns=pl.Series(late, dtype=pl.Int64)))
     return pl.concat(found)
