@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from wallsplit.accounts import PARTS
-from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, ticks
+from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, fewer, ticks
 from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
 from wallsplit.report.first_screen import FirstScreen
@@ -123,7 +123,7 @@ def _short_reasons(first: FirstScreen) -> FirstScreen:
 
 
 def _few_strips(first: FirstScreen) -> FirstScreen:
-    return replace(first, strips=first.strips[:2])
+    return replace(first, strips=fewer(first.strips, 2))
 
 
 def _without_reasons(first: FirstScreen) -> FirstScreen:
@@ -131,7 +131,7 @@ def _without_reasons(first: FirstScreen) -> FirstScreen:
 
 
 def _without_cards(first: FirstScreen) -> FirstScreen:
-    return replace(first, cards=first.cards[:1], strips=first.strips[:1], advice=first.advice[:2])
+    return replace(first, cards=first.cards[:1], strips=fewer(first.strips, 1), advice=first.advice[:2])
 
 
 _BREVITIES: tuple[Callable[[FirstScreen], FirstScreen], ...] = (
@@ -225,7 +225,7 @@ def _advice(row: Advice, how: Means) -> list[Text]:
 def one_line(first: FirstScreen, title: str, wall: str, how: Means, width: int) -> Text:
     """Return a trace among many: its bar, its length, its name in so many columns, and its verdict."""
     line = Text()
-    columns = _columns(first.strips[0], _BAR) if first.strips else []
+    columns = _columns(fewer(first.strips, 1)[0], _BAR) if first.strips else []
     for key in columns:
         part = LOOKS[key]
         line.append(part.ascii_glyph if how.ascii_only else part.glyph, part.terminal)

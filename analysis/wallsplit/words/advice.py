@@ -14,15 +14,16 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.remedies import remedy
-from wallsplit.diagnosis.rules import FEW_BUSY_SHARE, FIRST
+from wallsplit.diagnosis.rules import FIRST
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, per_cent
 from wallsplit.words.clauses import clause, failed_calls, is_most, sleeping_in
+from wallsplit.words.headline import why_without_gpu
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST = 3
-_WORTH_NS_SHARE = 0.05
+_WORTH_SHARE = 0.05
 """Of the window: what is paid once is worth a row from here on."""
 _FEW_STEPS = 10
 """With fewer steady steps, record more before deciding."""
@@ -57,18 +58,12 @@ def advice(analysis: Analysis) -> tuple[Advice, ...]:
     every = speakers(analysis)
     if not every:
         return ()
-    one = _spoken_to(every)
+    one = worst(every)
     rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(analysis, one))]
     if len(every) > 1 and one.ledger.gpu is not None and rows:
         first = rows[0]
         rows[0] = Advice(first.at_most, first.do, f"GPU {one.ledger.gpu}: {first.because}", first.section)
     return tuple(rows[:MOST])
-
-
-def _spoken_to(every: tuple[Speaker, ...]) -> Speaker:
-    """Return the speaker with the most to win; where no GPU does anything yet, one that says so."""
-    idle = [one for one in every if one.finding("few_operations")]
-    return idle[0] if idle and all((one.ledger.busy_ratio or 0.0) < FEW_BUSY_SHARE for one in every) else worst(every)
 
 
 def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
@@ -85,6 +80,9 @@ def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
             "launches without a row of GPU work: idle and busy cannot be told apart",
             "notes",
         )
+    elif diagnosis.primary == "no_gpu_use":
+        why = f"{why_without_gpu([one.ledger])}; CUDA calls take {duration(one.on_cuda_ns)}"
+        yield Advice("–", remedy("no_gpu_use", None), why, "ledger")
     elif diagnosis.primary == "no_cuda" and analysis.asked_for_cpu:
         section = "cpu_samples" if one.why.host_samples else "ledger"
         yield Advice("–", "it ran on the CPU, as asked: see what its host code did", _host(one), section)
@@ -139,7 +137,7 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
 def _pinned(one: Speaker) -> Iterator[Advice]:
     """Yield the row on copies that block though they were not meant to, where they hold the host for long."""
     copies, wall = one.why.pageable_copies, one.ledger.wall_ns
-    if copies is None or one.finding("transfer") or copies.host_ns < _WORTH_NS_SHARE * wall:
+    if copies is None or one.finding("transfer") or copies.host_ns < _WORTH_SHARE * wall:
         return
     hidden = "all of it behind work of the GPU" if not copies.idle_ns else f"{duration(copies.idle_ns)} with it idle"
     yield Advice(
@@ -237,25 +235,18 @@ def _longest_kernel(analysis: Analysis) -> str:
 
 def _once(one: Speaker) -> Iterator[Advice]:
     """Yield the row on what is paid once, where that is no small part of the recording."""
-    scope, causes = one.diagnosis.scope, one.diagnosis.causes
-    finding = one.finding("startup")
-    if scope is None or causes is None:
+    once = one.paid_once
+    if once is None or once.share_ratio < _WORTH_SHARE:
         return
-    outside = {cause: ns - scope.causes[cause] for cause, ns in causes.items() if cause != "work"}
-    total = finding.prize_upper_ns if finding else sum(outside.values())
-    if total < _WORTH_NS_SHARE * one.ledger.wall_ns:
-        return
-    known = finding or Finding("startup", 0.0, total, 0.0, parts={k: v for k, v in outside.items() if v})
-    kinds = one.why.steps.kinds if one.is_steady else None
-    few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
-    call = known.longest_call
-    if call and is_most(call, known) and _PINNING.match(call.name):
+    few = one.is_steady and one.why.steps.steady_count < _FEW_STEPS
+    call = once.longest_call
+    if call and is_most(call, once) and _PINNING.match(call.name):
         do = "pin less host memory, and keep what is pinned: locking its pages takes this time"
     elif few:
         do = "warm up before timing; record more steps before deciding"
     else:
         do = remedy("startup", one.diagnosis.framework)
-    yield Advice(f"{duration(total)}, once", do, clause(one, known), "findings")
+    yield Advice(f"{duration(once.prize_upper_ns)}, once", do, clause(one, once), "findings")
 
 
 _SECTIONS = {

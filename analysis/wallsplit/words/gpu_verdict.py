@@ -3,13 +3,16 @@
 import re
 
 from wallsplit.model.error_codes import in_words
-from wallsplit.words.amounts import counted, duration, per_cent
+from wallsplit.words.amounts import counted, duration, per_cent, some_of
 from wallsplit.words.clauses import INFERRED, NOUNS, how_long, sms
 from wallsplit.words.speakers import Speaker
 
 MOST_WORDS = 15
 _ALIKE = 1.2
 """Steps whose 95th percentile is so many times their median, or less, are told by the median alone."""
+
+_NEARLY_ALL = 0.75
+"""Of the time around a few GPU operations: a cause that takes so much says more than their number."""
 
 
 def of_gpu(one: Speaker) -> str:
@@ -81,8 +84,7 @@ def _startup(one: Speaker) -> str:
     if finding is None:
         return _computes(one)
     share, call = per_cent(finding.share_ratio), finding.longest_call
-    loading = (finding.parts or {}).get("loading", 0)
-    if not one.is_steady and loading >= 0.8 * finding.prize_upper_ns:
+    if one.loads_code:
         return f"{of_time(finding.share_ratio)} CUDA loads code; the GPU computes {per_cent(_work_of_window(one))}."
     if call and call.count == 1 and "Launch" in call.name and call.total_ns >= 0.9 * finding.prize_upper_ns:
         return f"{share} is one first launch loading code; {_afterwards(one)}."
@@ -93,7 +95,7 @@ def _startup(one: Speaker) -> str:
 
 def words(sentence: str) -> int:
     """Return how many words a sentence has; a number with its per cent sign is one."""
-    return len(re.findall(r"[^\s%]+", sentence))
+    return len(re.findall(r"[^\s%]*\w[^\s%]*", sentence))
 
 
 def _fitting(*variants: str) -> str:
@@ -109,10 +111,14 @@ def _work_of_window(one: Speaker) -> float:
 def _afterwards(one: Speaker) -> str:
     """Return what matters once start-up is over."""
     cause = one.diagnosis.in_scope or "mixed"
-    if one.finding("few_operations"):
+    is_idle = not one.is_steady and one.share("work") < 0.05
+    finding = one.finding(cause)
+    if one.finding("few_operations") and not (is_idle and finding and finding.share_ratio >= _NEARLY_ALL):
         return _operations(one)
     steps = one.why.steps
-    where = f"in its {counted(steps.count, 'step')}, " if one.is_steady and steps.count > 1 else "then "
+    where = "then "
+    if one.is_steady and steps.count > 1:
+        where = f"in {some_of(steps.steady_count, steps.count, 'step', of='its')}, "
     if cause == "gpu_bound":
         return (
             "the GPU then computes" if not one.is_steady else f"{where}the GPU computes {per_cent(one.share('work'))}"
@@ -121,8 +127,7 @@ def _afterwards(one: Speaker) -> str:
         return f"then kernels use {sms(one) or 'few'} SMs"
     if cause == "mixed":
         return f"{where}the GPU computes {per_cent(one.share('work'))}"
-    share = _share_of(one, cause)
-    if not one.is_steady and share >= 0.5 and one.share("work") < 0.05:
+    if is_idle and _share_of(one, cause) >= 0.5:
         return f"the rest is {_noun(one, cause)}, almost no GPU work"
     return f"{where}{_takes(one, cause)}"
 
@@ -148,9 +153,7 @@ def _running(one: Speaker, of: str = " of the time") -> str:
 def _computes(one: Speaker) -> str:
     if one.diagnosis.primary == "mixed":
         return f"{_running(one)}; no other cause takes a tenth."
-    phases = one.diagnosis.phases_of_run
-    once = phases[0].end_ns - phases[0].start_ns if phases else 0
-    if once >= 0.5 * one.ledger.wall_ns:
+    if one.start_up_ns >= 0.5 * one.ledger.wall_ns:
         return f"{_running(one)}; over half the recording is start-up."
     return f"{_running(one)}{_steps(one)}."
 
@@ -165,7 +168,7 @@ def _steps(one: Speaker) -> str:
         first = duration(often[0].med_ns)
         others = [duration(kind.med_ns) for kind in often[1:] if kind.med_ns > _ALIKE * often[0].med_ns]
         return f": {_short(first)} steps{f', some {_short(others[0])}' if others else ''}"
-    return f", in {counted(one.why.steps.count, 'step')}"
+    return f", in {some_of(one.why.steps.steady_count, one.why.steps.count, 'step')}"
 
 
 def _short(text: str) -> str:

@@ -86,7 +86,7 @@ def test_what_comes_after_the_steps_is_not_said_of_start_up_alone() -> None:
     found = report(analysed(lambda build: steady(build).api("cudaDeviceReset", 500_000_000, 900_000_000))).first
     assert found
     (once,) = (card for card in found.cards if card.title.startswith("Start-up"))
-    assert once.text.startswith("with what comes after the steps: tear-down 560 ms")
+    assert once.text.startswith("GPU idle before and after the steady steps: tear-down 560 ms")
 
 
 def test_the_strip_shows_what_takes_most_of_each_column_and_marks_the_steady_part() -> None:
