@@ -115,7 +115,7 @@ def draw(outcomes: "Sequence[Outcome]", path: Path, *, dark: bool, force: bool) 
 
 
 def print_screen(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
-    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
+    """Print the first screen of one trace, a line or two each of several, the worst first, or the sections asked for."""
     from rich.console import Console
 
     from wallsplit import units
@@ -123,7 +123,8 @@ def print_screen(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str
     from wallsplit.comparison.program import are_of_one_program
     from wallsplit.report.build import report
     from wallsplit.report.index import worst_first
-    from wallsplit.report.terminal import overview, terminal
+    from wallsplit.report.terminal import terminal
+    from wallsplit.report.terminal_list import overview
     from wallsplit.text import visible
 
     console = Console(highlight=False, markup=False, emoji=False)
