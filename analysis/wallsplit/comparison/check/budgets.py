@@ -24,6 +24,10 @@ _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(\S*)\s*")
 _WRITTEN = {"ns": "a time (10 ms)", "ratio": "per cent (20 %)", "count": "a number (1200)"}
 
 
+LESS_IS_WORSE = (BUSY,)
+"""Figures of which a regression is a decrease."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """A limit as it was written, and as a number: ns, a ratio, or a count."""
@@ -118,10 +122,9 @@ def _budget(found: dict[str, Any], number: int) -> Budget:
         key: _limit(found, key, allowed, where)
         for key, allowed in (("max", fits), ("min", fits), ("regression", ("ratio",)), ("floor", (its,)))
     }
-    for key in ("max", "min"):
-        limit = limits[key]
-        if limit and limit.kind == "ratio" and limit.exact > 1 and ":" not in figure:  # rows of a name may overlap
-            raise BudgetError(f"{where}: {key} = {limit.text!r} is more than all of the time, so no run can tell by it")
+    if ":" not in figure:  # rows of a name may overlap
+        shares = ("max", "min", *(("regression", "floor") if figure in LESS_IS_WORSE else ()))
+        _no_more_than_all({key: limits[key] for key in shares}, where)
     given = " ".join(f"{key} {limit.text}" for key, limit in limits.items() if limit)
     return Budget(
         name=_text(found, "name", where) or f"{figure} {given}",
@@ -131,6 +134,13 @@ def _budget(found: dict[str, Any], number: int) -> Budget:
         when_unknown=_choice(found, "when_unknown", ("fail", "skip"), where),
         **limits,
     )
+
+
+def _no_more_than_all(limits: Mapping[str, Limit | None], where: str) -> None:
+    """Raise BudgetError where a share of the time, or a loss of one, is above 100 %: it can never be reached."""
+    for key, limit in limits.items():
+        if limit and limit.kind == "ratio" and limit.exact > 1:
+            raise BudgetError(f"{where}: {key} = {limit.text!r} is more than all of the time, so no run can tell by it")
 
 
 def _known(found: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
@@ -169,7 +179,3 @@ def _limit(found: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: 
         raise BudgetError(f"{where}: {key} = {given!r} is {_WRITTEN[limit_kind].split(' (')[0]}; write {fit}")
     kind_of: LimitKind = limit_kind  # type: ignore[assignment]
     return Limit(str(given), kind_of, Fraction(Decimal(match[1])) * factor)
-
-
-LESS_IS_WORSE = (BUSY,)
-"""Figures of which a regression is a decrease."""

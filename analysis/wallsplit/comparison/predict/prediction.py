@@ -18,6 +18,8 @@ from wallsplit.model import Model
 
 ERROR_LIMIT = 0.05
 UNEXPLAINED_LIMIT = 0.02
+NO_KERNEL = "no kernel ran, only copies and sets; wallsplit analyze says which launches failed or are missing"
+"""A refusal beside which no figure of the replay means anything."""
 _UNUSUAL = 10
 """A call that lasts so many times what is usual for its name waited, if the GPU worked meanwhile."""
 
@@ -94,7 +96,8 @@ def _prediction(
     launches, calls = (_lowest(getattr(a, name) for a in activities) for name in ("launch_coverage", "api_coverage"))
     kinds = {operation.kind for operation in found.operations}
     kinds |= {"comm"} if any(operation.is_comm for operation in found.operations) else set()
-    refusals = tuple(_refusals(error, unexplained, launches, calls))
+    no_kernel = () if {"kernel", "graph"} & kinds else (NO_KERNEL,)
+    refusals = (*no_kernel, *_refusals(error, unexplained, launches, calls))
     return Prediction(
         pid=found.pid,
         gpus=tuple(sorted({activity.gpu for activity in activities if activity.gpu is not None})),

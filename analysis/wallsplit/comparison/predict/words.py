@@ -1,4 +1,4 @@
-"""Predictions in words: for a terminal, and the replays' errors as a table for a page."""
+"""Predictions in words: for a terminal, which wraps them, and the replays' errors as a table for a page."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -6,19 +6,26 @@ from statistics import median
 from wallsplit import units
 from wallsplit.comparison.predict.batches import Batches
 from wallsplit.comparison.predict.changes import NEVER
-from wallsplit.comparison.predict.prediction import ERROR_LIMIT, UNEXPLAINED_LIMIT, Prediction, percent
+from wallsplit.comparison.predict.prediction import ERROR_LIMIT, NO_KERNEL, UNEXPLAINED_LIMIT, Prediction, percent
 from wallsplit.text import for_people
 
 MINUS = "\N{MINUS SIGN}"
 
 
 def sentences(path: str, found: Sequence[Prediction]) -> Iterator[str]:
-    """Yield the lines about one trace."""
+    """Yield the lines about one trace, those about a process indented."""
     if not found:
-        yield f"{for_people(path)}: no process of it has both CUDA calls and GPU work; there is nothing to replay."
+        yield (
+            f"{for_people(path)}: no process of it has both CUDA calls and GPU work, so there is nothing to replay; "
+            "record it with nsys profile -t cuda where its kernels run."
+        )
     for one in found:
         gpus = f", GPU {', '.join(map(str, one.gpus))}" if one.gpus else ""
-        yield f"{for_people(path)}, process {one.pid}{gpus}: {units.ns(one.wall_ns)} recorded."
+        whose = f"{for_people(path)}, process {one.pid}{gpus}"
+        if NO_KERNEL in one.refusals:
+            yield f"{whose}: nothing is predicted: {NO_KERNEL}."
+            continue
+        yield f"{whose}: {units.ns(one.wall_ns)} recorded."
         off, waiting = signed(one.replay_error_ratio), percent(one.unexplained_ratio)
         yield (
             f"  Unchanged replay {off} (within {percent(ERROR_LIMIT, 0)} is needed, and proves little); "
@@ -31,7 +38,8 @@ def sentences(path: str, found: Sequence[Prediction]) -> Iterator[str]:
             times = f"{units.ns(answer.low_ns)} … {units.ns(answer.high_ns)}"
             change = f"{signed(low)} … {signed(high)}"
             question = answer.question
-            yield f"  {question.name:14} {times:>23}  {change:>19}  {question.meaning}: {question.reading}"
+            yield f"  {question.name:14} {times:>17}  {change:>19}"
+            yield f"    {question.meaning}: {question.reading}"
 
 
 def batch_sentences(found: Batches) -> Iterator[str]:
