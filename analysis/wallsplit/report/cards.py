@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from wallsplit import units
-from wallsplit.accounts import PART_OF, PARTS
+from wallsplit.accounts import HOST, PART_OF, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding, PhaseOfRun
 from wallsplit.diagnosis.paid_once import LOADING
@@ -48,10 +48,10 @@ def cards(analysis: Analysis) -> Iterator[Card]:
     if speaker.ledger.device is None:
         yield from _without_gpu(speaker)
         return
-    of = f" of {ledger_label(analysis, speaker.ledger)}" if len(every) > 1 else ""
-    yield from _once(speaker, of)
-    yield _steady(speaker, of)
-    yield _to_win(speaker, of)
+    on_gpu = f" on {ledger_label(analysis, speaker.ledger)}" if len(every) > 1 else ""
+    yield from _once(speaker, on_gpu)
+    yield _steady(speaker, on_gpu)
+    yield _to_win(speaker, on_gpu)
     if len(every) > 1:
         yield _between_gpus(analysis, every)
 
@@ -71,7 +71,7 @@ def _bar(label: str, accounts: Mapping[str, int | None], *, device: bool = True,
     )
 
 
-def _once(speaker: Speaker, of: str) -> Iterator[Card]:
+def _once(speaker: Speaker, on_gpu: str) -> Iterator[Card]:
     """Yield the card of what is paid once, where there is such a part: the verdict's number and the advice's.
 
     They differ where start-up is not what was found: then it is all until the steps are steady, computing too.
@@ -84,7 +84,7 @@ def _once(speaker: Speaker, of: str) -> Iterator[Card]:
     said_already = duration(once.prize_upper_ns) == duration(length)
     idle = "GPU idle" if said_already else f"GPU idle {duration(once.prize_upper_ns)}"
     yield Card(
-        f"{title} · once{of}",
+        f"{title}{on_gpu} · once",
         units.ns(length),
         f"{per_cent(length / speaker.ledger.wall_ns)} of the recording",
         _bar_paid_once(phases, is_phase=is_phase) if phases else None,
@@ -144,19 +144,22 @@ def _range_inside(speaker: Speaker) -> str:
     return f"; {duration(length)} in “{for_people(longest.name, 40)}”"
 
 
-def _steady(speaker: Speaker, of: str) -> Card:
+def _steady(speaker: Speaker, on_gpu: str) -> Card:
     phases, steps = speaker.diagnosis.phases_of_run, speaker.why.steps
     accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
     busy = speaker.graph_share >= 0.5
     share = (speaker.ledger.busy_ratio or 0.0) if busy else speaker.share("work")
     least = "≥ " if speaker.ledger.gpu_complete is False else ""
     if phases and steps.kinds:
-        title, text = f"Steady · {some_of(steps.steady_count, steps.count, 'step')}", _kinds(speaker)
+        title, text = f"Steady{on_gpu} · {some_of(steps.steady_count, steps.count, 'step')}", _kinds(speaker)
     else:
-        title, text = "From the first to the last GPU operation", f"no steps: {for_people(steps.reason or '', 160)}"
+        title, text = (
+            f"From the first to the last operation{on_gpu or ' on the GPU'}",
+            f"no steps: {for_people(steps.reason or '', 160)}",
+        )
         text = text if steps.reason else _kinds(speaker)
     return Card(
-        f"{title}{of}",
+        title,
         f"{least}{per_cent(share)}",
         "GPU busy" if busy else PART_OF["gpu.kernel"].title,
         _bar("steady", accounts),
@@ -175,12 +178,12 @@ def _kinds(speaker: Speaker) -> str:
     return "; ".join(said)
 
 
-def _to_win(speaker: Speaker, of: str) -> Card:
+def _to_win(speaker: Speaker, on_gpu: str) -> Card:
     phases = speaker.diagnosis.phases_of_run
     accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
     of_what = "of the steady part" if phases else "of the time with GPU work"
     return Card(
-        f"What removing all overhead can win{of}",
+        f"What removing all overhead can win{on_gpu}",
         f"≤ {per_cent(1 - speaker.share('work'))}",
         of_what,
         _bar("overhead", accounts, skip="computing"),
@@ -207,7 +210,7 @@ def _between_gpus(analysis: Analysis, every: tuple[Speaker, ...]) -> Card:
 def _without_gpu(speaker: Speaker) -> Iterator[Card]:
     """Yield the cards of a run of whose GPU work nothing is known, or that had none."""
     ledger, kinds = speaker.ledger, speaker.why.steps.kinds
-    parts = {k: v for k, v in (ledger.host_parts or {}).items() if v}
+    parts = {k: ns for k, ns in (ledger.host_parts or {}).items() if ns >= _WORTH * ledger.wall_ns}
     if ledger.accounts["cuda.launch"] is not None:
         on_cuda = f"{per_cent(speaker.on_cuda_ns / ledger.wall_ns)} of the recording"
         yield Card("CUDA calls", units.ns(speaker.on_cuda_ns), on_cuda, _host_bar(ledger), "")
@@ -216,18 +219,22 @@ def _without_gpu(speaker: Speaker) -> Iterator[Card]:
         largest = max(parts, key=lambda part: parts[part])
         shares = sorted(parts.items(), key=lambda part: -part[1])[:4]
         text = ", ".join(f"{name.removeprefix('host.')} {per_cent(ns / ledger.wall_ns)}" for name, ns in shares)
-        figure = per_cent(parts[largest] / ledger.wall_ns)
-        yield Card("Host code", figure, largest.removeprefix("host."), None, text)
+        if ledger.accounts["cuda.launch"] is not None:
+            share = (ledger.accounts[HOST] or 0) / ledger.wall_ns
+            yield Card("Host code", per_cent(share), "of the recording", None, text)
+        else:
+            figure = per_cent(parts[largest] / ledger.wall_ns)
+            yield Card("Host code", figure, largest.removeprefix("host."), None, text if len(parts) > 1 else "")
     if kinds:
         counted_steps = some_of(kinds[0].steady_count, speaker.why.steps.count, "step").capitalize()
         yield Card(counted_steps, duration(kinds[0].med_ns), "median", None, _kinds(speaker))
     samples = speaker.why.host_samples
     if samples and samples.main.arithmetic and samples.main.enough:
-        share = samples.main.arithmetic
+        estimate = samples.main.arithmetic
         classes = ", ".join(f"{c.sample_class} {per_cent(c.share)}" for c in samples.main.classes[:3])
         yield Card(
             "What the CPU executed · estimated",
-            between([share.at_least, share.at_most]),
+            between([estimate.at_least, estimate.at_most]),
             "arithmetic",
             None,
             f"{samples.main.sample_count:,} samples{_on_a_cpu(samples)}: {classes}",

@@ -115,7 +115,7 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
         if failed.share_ratio == 1.0:  # nothing that was launched ran: there is nothing to tune
             return
     if diagnosis.primary == "abstain":
-        yield Advice("–", remedy("abstain", diagnosis.framework), diagnosis.evidence or "", "notes")
+        yield Advice("–", remedy("abstain", diagnosis.framework), _unrecorded(one), "notes")
         return
     few, unseen = one.finding("few_operations"), one.finding("unseen_wait")
     if unseen:
@@ -132,6 +132,14 @@ def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
         yield from _pinned(one)
         return
     yield from _once(one)
+
+
+def _unrecorded(one: Speaker) -> str:
+    """Return what little of the work was recorded."""
+    coverage = one.ledger.launch_coverage
+    return (
+        one.diagnosis.evidence or "" if coverage is None else f"only {per_cent(coverage)} of the launches have GPU rows"
+    )
 
 
 def _pinned(one: Speaker) -> Iterator[Advice]:

@@ -80,7 +80,7 @@ def test_steps_are_counted_alike_in_verdict_and_card(name: str) -> None:
 def test_the_gpu_that_the_figures_are_of_keeps_its_strip(name: str) -> None:
     shown = strips(analysed(name))
     for card in cards(analysed(name)):
-        whose = re.search(r" of (GPU \d+.*)$", card.title)
+        whose = re.search(r" on (GPU \d+[^·]*?)(?: ·|$)", card.title)
         if whose:
             assert [strip.label for strip in shown if strip.is_subject] == [whose[1]]
             assert whose[1] in [strip.label for strip in fewer(shown, 1)]
