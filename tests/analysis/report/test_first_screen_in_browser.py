@@ -168,6 +168,16 @@ def test_the_look_at_the_layout_sees_what_is_wrong(browser: Browser, pages: Path
     assert any("overlaps figure" in said for said in page.evaluate(LAYOUT, BLOCKS))
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_part_that_is_drawn_has_a_colour(browser: Browser, pages: Path, name: str, dark: bool) -> None:
+    page = opened(browser, pages / f"{name}.html", dark=dark)
+    black = """() => [...document.querySelectorAll(".bar rect, .small rect, .swatch rect, .mini rect, .strip path")]
+        .filter((part) => getComputedStyle(part).fill === "rgb(0, 0, 0)")
+        .map((part) => part.getAttribute("class"))"""
+    assert page.evaluate(black) == []
+
+
 def test_the_verdict_is_the_largest_text_and_figures_stand_out(browser: Browser, pages: Path) -> None:
     page = opened(browser, pages / "steady.html")
     size = """(selector) => Math.max(...[...document.querySelectorAll(selector)].map(
