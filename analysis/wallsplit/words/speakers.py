@@ -98,7 +98,7 @@ def speakers(analysis: Analysis) -> tuple[Speaker, ...]:
     pairs = zip(analysis.ledgers, analysis.explained.ledgers, strict=True)
     every = tuple(Speaker(ledger, why) for ledger, why in pairs)
     chosen = {(ledger.pid, ledger.device) for ledger in of_gpus(analysis.ledgers)}
-    return tuple(one for one in every if (one.ledger.pid, one.ledger.device) in chosen) or every
+    return tuple(speaker for speaker in every if (speaker.ledger.pid, speaker.ledger.device) in chosen) or every
 
 
 def worst(every: tuple[Speaker, ...]) -> Speaker:

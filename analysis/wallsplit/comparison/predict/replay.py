@@ -86,8 +86,8 @@ class _Run:
         if call.queued_behind is not None:
             end = max(end, self._placed(call.queued_behind, self.begin))
         if call.waits_for and self.change.waits:
-            done = max(self._placed(i, self.end) for i in call.waits_for)
-            end = max(end, done + self._tail(call))
+            ended = max(self._placed(i, self.end) for i in call.waits_for)
+            end = max(end, ended + self._tail(call))
         self.call_end[number] = end
         self._latest[call.thread] = number
         self._recorded_end = max(self._recorded_end, call.end)
@@ -164,17 +164,17 @@ class _Run:
         """Return when an operation can begin."""
         hidden, delays = self._is_hidden(operation), self.delays
         times = [self._issued(operation)]
-        if operation.node_before is not None and (done := self.end[operation.node_before]) is not None:
-            times.append(done + min(delays.queued_ns, NODE_GAP_NS))
-        if operation.before_on_engine is not None and (done := self.end[operation.before_on_engine]) is not None:
-            times.append(done)
+        if operation.node_before is not None and (ended := self.end[operation.node_before]) is not None:
+            times.append(ended + min(delays.queued_ns, NODE_GAP_NS))
+        if operation.before_on_engine is not None and (ended := self.end[operation.before_on_engine]) is not None:
+            times.append(ended)
         before = self._previous(operation, hidden=hidden)
-        if before is not None and (done := self.end[before]) is not None:
-            times.append(done + delays.queued_ns)
+        if before is not None and (ended := self.end[before]) is not None:
+            times.append(ended + delays.queued_ns)
         other = operation.waited_for
         if other is not None and not hidden and not self._is_hidden(self.operations[other]):
-            done = self.end[other]
-            times += [] if done is None else [done + operation.delay_ns]
+            ended = self.end[other]
+            times += [] if ended is None else [ended + operation.delay_ns]
         return max(times)
 
     def _previous(self, operation: Operation, *, hidden: bool) -> int | None:
