@@ -115,22 +115,31 @@ def draw(outcomes: "Sequence[Outcome]", path: Path, *, dark: bool, force: bool) 
 
 
 def print_screen(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
-    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
+    """Print the first screen of one trace, a line or two of each of several, worst first, or the sections asked for."""
     from rich.console import Console
+    from rich.text import Text
 
     from wallsplit import units
     from wallsplit.analysis import Analysis
     from wallsplit.comparison.program import are_of_one_program
+    from wallsplit.errors import SectionError
     from wallsplit.report.build import report
     from wallsplit.report.index import worst_first
-    from wallsplit.report.terminal import overview, terminal
+    from wallsplit.report.terminal import terminal
+    from wallsplit.report.terminal_list import overview
     from wallsplit.text import visible
 
     console = Console(highlight=False, markup=False, emoji=False)
     analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
     if sections or len(outcomes) == 1:
-        for analysis in analyses:
-            console.print(terminal(report(analysis, top), console, sections))
+        for analysis, title in zip(analyses, _titles(analyses), strict=True):
+            try:
+                shown = terminal(report(analysis, top), console, sections)
+            except SectionError as error:
+                raise error if len(outcomes) == 1 else SectionError(f"{visible(title)}: {error}") from None
+            if len(outcomes) > 1:
+                console.print(Text(visible(title), "bold"), soft_wrap=True)
+            console.print(shown)
         return
     ordered = [analyses[i] for i in worst_first(analyses)]
     walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]

@@ -258,7 +258,7 @@ def test_traces_of_one_name_are_told_apart_by_their_folders(
     pages = {p.name for p in (tmp_path / "reports").glob("*.html")}
     assert pages == {"before-run.html", "after-run.html", "x-index.html", "index.html"}
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("before/run.sqlite", "after/run.sqlite", " index.sqlite"))
+    assert all(name in shown for name in (" before/run ", " after/run ", " index "))
 
 
 def test_a_file_of_the_users_is_not_overwritten_and_a_report_of_ours_is(
@@ -357,3 +357,15 @@ def test_more_than_the_peak_is_one_line_and_exit_code_1(
 @pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e99", "many"])
 def test_flops_that_are_no_number_are_a_usage_error(analyze: Analyze, tmp_path: Path, number: str) -> None:
     assert analyze(a_trace(tmp_path / "run.sqlite"), "--flops", number) == 2
+
+
+def test_a_section_of_several_traces_is_printed_below_each_ones_name_and_an_error_names_the_trace(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_gpu = a_trace(tmp_path / "with_gpu.sqlite")
+    without = TraceBuilder(tmp_path / "without.sqlite").range("work", 0, 100).write()
+    assert analyze(with_gpu, without, "--section", "kernels", "--no-report") == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("with_gpu.sqlite\nKernels\n")
+    assert "without.sqlite: section 'kernels': there is none; there are what-ran-where" in captured.err
+    assert captured.err.count("\n") == 1

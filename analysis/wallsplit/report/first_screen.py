@@ -76,7 +76,7 @@ def _warning(analysis: Analysis) -> str:
     )
     if not grave:
         return ""
-    more = f" ({how_many(len(grave) - 1)} more in the notes)" if len(grave) > 1 else ""
+    more = f"; {how_many(len(grave) - 1)} more in the notes" if len(grave) > 1 else ""
     return f"{grave[0].level.capitalize()}: {for_people(grave[0].text.split('. ')[0].rstrip('.'), 300)}{more}."
 
 

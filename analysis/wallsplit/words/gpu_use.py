@@ -31,15 +31,15 @@ def gpu_use_notes(
     """Return the notes on the ledgers of one analysis; `memory_of_gpus`: bytes by GPU."""
     if explained is None:
         return ()
-    told: list[Note] = []
+    notes: list[Note] = []
     seen: set[int] = set()
     for ledger, why in zip(ledgers, explained.ledgers, strict=True):
         own = _of_ledger(ledger, why, memory_of_gpus)
-        told += [replace(note, pid=ledger.pid, device=ledger.device) for note in own]
+        notes += [replace(note, pid=ledger.pid, device=ledger.device) for note in own]
         if ledger.pid not in seen:  # threads are a process's, whatever the device
-            told += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
+            notes += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
         seen.add(ledger.pid)
-    return (*told, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
+    return (*notes, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
 
 
 def _of_ledger(ledger: Ledger, why: Explanation, memory_of_gpus: Mapping[int, int]) -> Iterator[Note]:

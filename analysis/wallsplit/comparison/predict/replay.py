@@ -112,7 +112,7 @@ class Replays:
             if done > latest:
                 latest = done
         place(rest, shift)
-        return max(latest, max(end)) - self._program.start_ns
+        return max([latest, *end]) - self._program.start_ns
 
     def _gaps(self, change: Change) -> npt.NDArray[np.float64]:
         """Return how long after what its start is reckoned from each call starts."""

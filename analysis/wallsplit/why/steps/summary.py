@@ -68,6 +68,11 @@ class Steps:
     """The slowest steady steps of the most frequent kind."""
     first_start_ns: int | None = None
 
+    @property
+    def steady_count(self) -> int:
+        """Steps after warm-up, of all kinds."""
+        return sum(kind.steady_count for kind in self.kinds or ()) + (self.other_kinds_count or 0)
+
 
 def steps(
     model: Model,
