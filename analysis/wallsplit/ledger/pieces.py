@@ -191,8 +191,7 @@ def _inside(labels: Labels, bounds: Times, wanted: npt.NDArray[np.bool_]) -> Tim
     some = np.flatnonzero(last > first)
     count = last[some] - first[some]
     before = np.cumsum(count) - count
-    inside: Times = times[np.arange(int(count.sum())) + np.repeat(first[some] - before, count)]
-    return inside
+    return np.asarray(times[np.arange(int(count.sum())) + np.repeat(first[some] - before, count)])
 
 
 def _position(at: Times, activity: Activity) -> npt.NDArray[np.uint8]:

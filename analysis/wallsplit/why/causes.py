@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -108,8 +109,11 @@ class CauseTimeline:
         Raises:
             LedgerError: they do not sum to `end - start`.
         """
-        bounds = np.array([start, end], np.int64)
-        ns = booked(self.times, self.codes, len(CAUSES) + 1, bounds, outside=len(CAUSES))[0, :-1]
+        first, last = int(self.times[0]), int(self.times[-1])
+        if 2 * (end - start) > last - first:  # less is left than asked for
+            ns = self._whole - self._booked(first, start) - self._booked(end, last)
+        else:
+            ns = self._booked(start, end)
         if int(ns.sum()) != end - start:
             raise LedgerError(
                 f"the causes of {start} ns to {end} ns sum to {int(ns.sum())} ns; this is a defect of wallsplit, "
@@ -117,13 +121,18 @@ class CauseTimeline:
             )
         return dict(zip(CAUSES, map(int, ns), strict=True))
 
+    @cached_property
+    def _whole(self) -> npt.NDArray[np.int64]:
+        return self._booked(int(self.times[0]), int(self.times[-1]))
+
+    def _booked(self, start: int, end: int) -> npt.NDArray[np.int64]:
+        bounds = np.array([start, end], np.int64)
+        return booked(self.times, self.codes, len(CAUSES) + 1, bounds, outside=len(CAUSES))[0, :-1]
+
     def when(self, cause: str, start: int, end: int) -> Intervals:
         """Return the instants of a cause in `[start, end)`."""
-        holds = (self.codes == CAUSES.index(cause)).astype(np.int8)
-        edge = np.diff(np.concatenate([[0], holds, [0]]))
-        return clip(
-            Intervals(self.times[np.flatnonzero(edge == 1)], self.times[np.flatnonzero(edge == -1)]), start, end
-        )
+        rows = np.flatnonzero(self.codes == CAUSES.index(cause))  # neighbours differ
+        return clip(Intervals(self.times[rows], self.times[rows + 1]), start, end)
 
     def window(self) -> dict[str, int]:
         """Return the ns of each cause in the whole window.

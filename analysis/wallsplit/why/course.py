@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ SAMPLED = "sampled."
 _RUN = NAMES.index(RUN)
 _SAY_LITTLE = (_RUN, NAMES.index("host.step"))
 """Parts that are one block from the first step to the last: samples tell more."""
+Lane = tuple[npt.NDArray[np.intp], Times, Times]
+"""Rows, starts and ends of ranges, ascending and disjoint."""
 STRETCHES = 300
 """As many as an eye can tell apart on a page."""
 LANES = 3
@@ -105,11 +108,11 @@ def _lanes(model: Model, activity: Activity, ranges: Annotations, window: Window
     ranges = _inside(ranges, window)
     if len(activity.driving) > 1 and len(ranges):
         ranges = on_threads(ranges, _busiest(ranges))
-    for shown in _outermost(ranges, window):
-        texts = shown.text
+    for rows, start, end in _outermost(ranges, window):
+        together = list(_together(start, end, window))
+        texts = ranges.at(rows[[first for first, *_ in together]]).text
         yield tuple(
-            Beside(model.names[int(texts[first])], count, a, b)
-            for first, count, a, b in _together(shown.start, shown.end, window)
+            Beside(model.names[int(text)], count, a, b) for text, (_, count, a, b) in zip(texts, together, strict=True)
         )
 
 
@@ -125,34 +128,39 @@ def _inside(ranges: Annotations, window: Window) -> Annotations:
     return ranges.at(together if inside[together].all() else np.flatnonzero(inside))
 
 
-def _outermost(ranges: Annotations, window: Window) -> list[Annotations]:
-    """Return LANES levels of ranges, cut at the window's ends, the outermost first; of one thread."""
-    lanes: list[Annotations] = []
+def _outermost(ranges: Annotations, window: Window) -> list[Lane]:
+    """Return LANES levels of ranges of one thread, the outermost first: rows, start and end, cut at the window's ends.
+
+    Single ranges around everything that is inside are passed over.
+    """
+    lanes: list[Lane] = []
     for most in (LANES, LANES + MOST_AROUND):  # the second only where some are passed over
         level = levels(ranges.start, ranges.end, most)
-        lanes = list(_lanes_of(ranges, level, window))[:LANES]
+        every = (np.flatnonzero(level == k) for k in range(most))
+        shown = (_lane(ranges, rows, window) for rows in every if len(rows))
+        lanes = list(islice(_without_around(shown, level, window), LANES))
         if len(lanes) == LANES or not (level == most).any():
             break
     return lanes
 
 
-def _lanes_of(ranges: Annotations, level: npt.NDArray[np.uint8], window: Window) -> Iterator[Annotations]:
-    """Give the ranges of each level, but for single ones around everything that is inside."""
+def _lane(ranges: Annotations, rows: npt.NDArray[np.intp], window: Window) -> Lane:
+    start, end = ranges.start[rows], ranges.end[rows]
+    if not (start[1:] > start[:-1]).all():
+        order = outer_first(start, end)
+        rows, start, end = rows[order], start[order], end[order]
+    start[0], end[-1] = max(int(start[0]), window.start_ns), min(int(end[-1]), window.end_ns)  # they are disjoint
+    return rows, start, end
+
+
+def _without_around(lanes: Iterator[Lane], level: npt.NDArray[np.uint8], window: Window) -> Iterator[Lane]:
     around = 0
-    for k in range(int(level.max(initial=0)) + 1):
-        shown = ranges.at(np.flatnonzero(level == k))
-        if not len(shown):
-            return
-        start, end = shown.start, shown.end  # of our own, and disjoint
-        if not (start[1:] > start[:-1]).all():
-            shown = shown.at(outer_first(start, end))
-            start, end = shown.start, shown.end
-        start[0], end[-1] = max(int(start[0]), window.start_ns), min(int(end[-1]), window.end_ns)
-        is_whole = len(shown) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
-        if is_whole and (level > k).any() and around < MOST_AROUND:
+    for rows, start, end in lanes:
+        is_whole = len(rows) == 1 and end[0] - start[0] >= _WHOLE * window.wall_ns
+        if is_whole and (level > level[rows[0]]).any() and around < MOST_AROUND:
             around += 1
         else:
-            yield shown
+            yield rows, start, end
 
 
 def _busiest(ranges: Annotations) -> npt.NDArray[np.int64]:

@@ -65,6 +65,14 @@ def test_a_range_around_everything_is_shown_where_it_is_the_only_one(build: Trac
     assert names(course_of(analyze(build.write()))) == [["train"]]
 
 
+def test_levels_below_a_range_around_everything_are_told_apart(build: TraceBuilder) -> None:
+    build.api("cudaLaunchKernel", 0, 100_000, corr=1).kernel(0, 10, corr=1)
+    for depth, name in enumerate(("everything", "epoch", "step", "layer", "kernel")):
+        build.range(name, 10_000 * depth, 100_000 - 10_000 * depth)
+    build.range("everything", 0, 100_000)
+    assert names(course_of(analyze(build.write()))) == [["epoch"], ["step"], ["layer"]]
+
+
 def test_no_more_than_a_few_ranges_around_everything_are_passed_over(build: TraceBuilder) -> None:
     build.api("cudaLaunchKernel", 0, 10, corr=1).kernel(10, 100_000, corr=1)
     for depth in range(MOST_AROUND + 50):

@@ -10,7 +10,7 @@ from wallsplit.comparison.predict.replay import Change
 from wallsplit.comparison.units import matching
 from wallsplit.intervals import union
 from wallsplit.model import Model
-from wallsplit.why.steps.ranges import on_threads, own_ranges, texts_in_use
+from wallsplit.why.steps.ranges import own_ranges, texts_in_use
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def without(model: Model, program: Program, pattern: str) -> Question | None:
 
     Ranges of threads that make calls count: of what others do, the replay knows only who waits.
     """
-    ranges = on_threads(own_ranges(model, program.pid), np.unique([call.thread for call in program.calls]))
+    ranges = own_ranges(model, program.pid, np.unique([call.thread for call in program.calls]))
     rows = texts_in_use(ranges)
     texts = model.names.text(pl.Series(rows)).fill_null("")
     named = rows[np.array(matching(texts, pattern), np.bool_)]

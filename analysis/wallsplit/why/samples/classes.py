@@ -62,7 +62,7 @@ SEARCHED = 10_000
 
 def module_base(module: str) -> str:
     """Return the file name at the end of a module's path."""
-    return re.split(r"[\\/]", module)[-1]
+    return module[max(module.rfind("/"), module.rfind("\\")) + 1 :]
 
 
 class Classifier:

@@ -14,7 +14,7 @@ from wallsplit.why.steps.cycle.layers import NO_MARKS
 from wallsplit.why.steps.cycle.loops import loops
 from wallsplit.why.steps.cycle.search import Turns
 from wallsplit.why.steps.named import NamedSteps, named_steps
-from wallsplit.why.steps.ranges import layer_marks, on_threads, own_ranges
+from wallsplit.why.steps.ranges import layer_marks, own_ranges
 from wallsplit.why.steps.sequence import launch_sequence, range_sequence
 from wallsplit.why.steps.units import Ints, Units
 
@@ -49,15 +49,14 @@ def find(
     model: Model, activity: Activity, window: Window, rules: tuple[PhaseRule, ...], *, hide_ranges: bool
 ) -> FoundSteps:
     """Return the steps of an activity in a window, clipped to it; `hide_ranges`: as if the trace had no NVTX ranges."""
-    ranges = own_ranges(model, activity.pid)
-    driving = on_threads(ranges, activity.driving)
+    driving = own_ranges(model, activity.pid, activity.driving)
     if not hide_ranges:
         named = named_steps(driving, model.names, rules)
         if named:
             return _of_names(named, window)
     units = None if activity.rows is None else launch_sequence(model, activity.rows)
     if units is not None and (len(units) or hide_ranges):
-        marks = NO_MARKS if hide_ranges else layer_marks(ranges, model.names)
+        marks = NO_MARKS if hide_ranges else layer_marks(model.annotations, model.names, activity.pid)
         return _of_turns(units, *loops(units, marks), CYCLE, window)
     if hide_ranges:
         return _nothing("fewer than 6 launches")

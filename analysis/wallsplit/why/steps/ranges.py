@@ -15,14 +15,22 @@ LAYER = r"(?i)(?:^|[^a-z])(?:blocks?|layers?|stages?|encoder|decoder|h)[^a-z0-9]
 """Names like `blocks.7` and `layer_3`: a layer and its number."""
 
 
-def own_ranges(model: Model, pid: int) -> Annotations:
-    """Return the ranges that a process opened itself."""
-    return model.annotations.where(pl.col("pid") == pid, ~pl.col("is_library"))
+def own_ranges(model: Model, pid: int, threads: Ints) -> Annotations:
+    """Return the ranges that a process opened itself on some of its threads."""
+    return model.annotations.where(*_own(pid), _is_on(threads))
+
+
+def _own(pid: int) -> tuple[pl.Expr, pl.Expr]:
+    return pl.col("pid") == pid, ~pl.col("is_library")
+
+
+def _is_on(threads: Ints) -> pl.Expr:
+    return pl.col("thread").is_in(pl.Series(threads, dtype=pl.Int64).implode())
 
 
 def on_threads(ranges: Annotations, threads: Ints) -> Annotations:
     """Return the ranges on some threads."""
-    return ranges.where(pl.col("thread").is_in(pl.Series(threads, dtype=pl.Int64).implode()))
+    return ranges.where(_is_on(threads))
 
 
 def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
@@ -38,15 +46,17 @@ def shapes(ranges: Annotations, names: Names) -> tuple[Ints, list[str]]:
     return place, shapes_of_names.gather(used).to_list()
 
 
-def layer_marks(ranges: Annotations, names: Names) -> LayerMarks:
-    """Return where ranges begin that are named like a layer of a network."""
+def layer_marks(ranges: Annotations, names: Names, pid: int) -> LayerMarks:
+    """Return where ranges that a process opened itself begin, if they are named like a layer of a network."""
+    is_own = ranges.kinds.select(pl.all_horizontal(*_own(pid))).to_series().to_numpy()
+    texts = ranges.kinds["text"].to_numpy()
     of_names, shapes_of_names = names.shapes
-    used = texts_in_use(ranges)
+    used = distinct(texts[is_own])
     used = used[shapes_of_names.str.contains(LAYER).to_numpy()[of_names[used]]]
     number = names.text(pl.Series(used)).str.extract(LAYER, 1).str.strip_chars_start("0")
     layer = np.zeros(len(names.texts), np.int64)
     layer[used] = number.rank("dense").fill_null(0).to_numpy()
-    of_kinds = layer[ranges.kinds["text"].to_numpy()]
+    of_kinds = np.where(is_own, layer[texts], 0)
     marks = ranges.of_kinds(of_kinds > 0)
     in_turn = np.argsort(marks.start, kind="stable")
     return LayerMarks(marks.start[in_turn], marks.each(of_kinds)[in_turn])

@@ -20,13 +20,13 @@ from wallsplit.why.steps.named import NamedSteps, named_steps
 from wallsplit.why.steps.ranges import layer_marks
 
 Range = tuple[str, int, int]
-THREAD = 7
+PID, THREAD = 1, 7
 
 
 def own(ranges: list[Range], threads: list[int] | None = None) -> tuple[Annotations, Names]:
     texts = list(dict.fromkeys(text for text, _, _ in ranges))
     rows = [
-        (start, end, 1, thread, "PushPop", texts.index(text), texts.index(text), False, True)
+        (start, end, PID, thread, "PushPop", texts.index(text), texts.index(text), False, True)
         for (text, start, end), thread in zip(ranges, threads or [THREAD] * len(ranges), strict=True)
     ]
     frame = pl.DataFrame(rows, NVTX_RANGES, orient="row")
@@ -116,13 +116,13 @@ def test_the_users_own_rules_say_what_a_phase_is() -> None:
 
 def test_layer_marks_are_told_apart_by_number_alone() -> None:
     ranges = [("blocks.07", 30, 40), ("Layer 7", 10, 20), ("layer_3", 20, 30), ("player 5", 40, 50), ("step 1", 0, 50)]
-    marks = layer_marks(*own(ranges))
+    marks = layer_marks(*own(ranges), PID)
     assert marks.start.tolist() == [10, 20, 30]
     assert marks.layer[0] == marks.layer[2] != marks.layer[1]
 
 
 def test_a_layer_number_of_any_length_is_read() -> None:
-    assert len(layer_marks(*own([("layer " + "9" * 10_000, 0, 1)])).start) == 1
+    assert len(layer_marks(*own([("layer " + "9" * 10_000, 0, 1)]), PID).start) == 1
 
 
 groups_of_ranges = st.lists(
