@@ -1,11 +1,11 @@
 """Many threads' times on one axis, so that one sort and one binary search serve them all."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from wallsplit.breakdowns.slices import Ints
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import distinct
 
 

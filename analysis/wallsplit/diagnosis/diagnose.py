@@ -1,7 +1,6 @@
 """From causes to findings: what to say first, what each finding could win at most, and where to keep silent."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ from wallsplit.diagnosis import rules
 from wallsplit.diagnosis.diagnosis import PHASES_OF_RUN, Call, Diagnosis, FailedCall, Finding, PhaseOfRun, Scope
 from wallsplit.diagnosis.frameworks import framework
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, clip, intersect, merge, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

@@ -2,10 +2,10 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 from wallsplit.errors import PhaseRulesError
+from wallsplit.frozen import dataclass
 
 MPI = "mpi"
 """The phase of MPI calls: no name decides it."""

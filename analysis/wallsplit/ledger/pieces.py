@@ -1,7 +1,6 @@
 """A ledger's window cut wherever anything changes that is known of the host while the GPU does nothing for it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, API_ACCOUNTS, GPU_ACCOUNTS, HOST, OTHER_PROCESS
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines

@@ -1,12 +1,12 @@
 """The rows behind each ledger: one process's calls, and its GPU operations on one device."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.setup import set_up_by_cause
 from wallsplit.model import Model
 from wallsplit.model.correlation import Numbers

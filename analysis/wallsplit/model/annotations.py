@@ -4,7 +4,6 @@ A program opens millions of ranges of a few thousand kinds. What is asked of the
 selects the ranges of a process or of a thread is a view of the rows, not a copy.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ranks import in_order, ranked
 from wallsplit.schema import NVTX_RANGES, NvtxRanges, conform

@@ -1,9 +1,8 @@
 """What the export says about its own recording."""
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.rows import pid
 from wallsplit.schema import DIAGNOSTICS, Diagnostics, conform
 from wallsplit.trace import Trace

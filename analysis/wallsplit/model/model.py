@@ -1,10 +1,11 @@
 """All the frames of one trace, each read once."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.annotations import Annotations
 from wallsplit.model.api_calls import TABLE as CALLS
 from wallsplit.model.api_calls import api_calls

@@ -4,10 +4,10 @@ A long recording has millions of callers but few distinct places in code: frames
 """
 
 import re
-from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.names import NameTable
 from wallsplit.model.processes import processes
 from wallsplit.model.rows import RawRows, pid

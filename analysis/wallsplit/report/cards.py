@@ -1,12 +1,12 @@
 """The cards of the first screen: the few numbers worth a box."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from wallsplit import units
 from wallsplit.accounts import GPU_ACCOUNTS, PART_OF, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.figures.bars import Bar, Segment
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
 from wallsplit.why.samples.values import HostSamples

@@ -3,7 +3,7 @@
 import os
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console, Group
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from wallsplit.accounts import PARTS
 from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, ticks
+from wallsplit.frozen import dataclass
 from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
 from wallsplit.report.first_screen import FirstScreen

@@ -1,13 +1,14 @@
 """A trace: one nsys export as lazy frames of its raw tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from wallsplit.errors import TraceError
+from wallsplit.frozen import dataclass
 from wallsplit.trace.folder import FolderSource, export_suffix
 from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, names_of, raw_table

@@ -1,7 +1,6 @@
 """Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/idle-time.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +8,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, clip
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE

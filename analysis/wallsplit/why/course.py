@@ -1,12 +1,12 @@
 """How did the run go, from start to end? The ledger in a few hundred equal stretches, and what ran beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, HOST
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, outer_first
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host_parts import NAMES, RUN, codes

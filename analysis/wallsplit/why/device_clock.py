@@ -1,11 +1,10 @@
 """Does the device's clock run ahead of the host's, so that a wait seems to end before what it waits for?"""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS

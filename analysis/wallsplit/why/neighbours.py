@@ -1,10 +1,9 @@
 """The GPU operations on either side of an idle gap, and the call behind the one that ends it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Names

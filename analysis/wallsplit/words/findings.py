@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from wallsplit import units
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.diagnosis.remedies import remedy
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import WAIT
 from wallsplit.ledger.phases import MPI

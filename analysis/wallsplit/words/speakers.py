@@ -1,10 +1,9 @@
 """Whose explanation is told first: of each GPU that of the process with the most work on it."""
 
-from dataclasses import dataclass
-
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.explanation import Explanation
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.words.headline import of_gpus
 

@@ -1,12 +1,13 @@
 """The replay: a program simulated in the order it was recorded in, with one thing changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from wallsplit.comparison.predict.dependencies import NODE_GAP_NS, Delays
 from wallsplit.comparison.predict.program import COPY, LAUNCH, SET, Call, Operation, Program
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, elapsed
 
 _TRAIN_NS = 200_000
