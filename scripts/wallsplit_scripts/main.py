@@ -1,6 +1,5 @@
 """The command line: a Click group whose commands are named here in order, each imported when it is called."""
 
-import difflib
 import errno
 import gc
 import os
@@ -55,9 +54,11 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
-        near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
-        if name and not name.startswith("-") and self.get_command(ctx, name) is None and near:
-            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+        if name and not name.startswith("-") and self.get_command(ctx, name) is None:
+            import difflib  # for those who err
+
+            for near in difflib.get_close_matches(name, self.list_commands(ctx), n=1):
+                ctx.fail(f"No such command {name!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

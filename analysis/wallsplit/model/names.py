@@ -1,13 +1,14 @@
 """The texts of a trace, interned once: frames hold row numbers, people get text."""
 
+import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace import Trace
 
 UNNAMED = "(no name recorded)"
@@ -32,7 +33,7 @@ class Names:
         return str(self.texts[row])
 
 
-@dataclass
+@dataclasses.dataclass
 class NameTable:
     """Names while the frames are loaded: texts come in from StringIds and from inline text columns.
 
@@ -40,7 +41,9 @@ class NameTable:
     """
 
     strings: pl.DataFrame  # id Int64, value String: StringIds
-    _texts: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={"text": pl.String, "row": pl.Int32}))
+    _texts: pl.DataFrame = dataclasses.field(
+        default_factory=lambda: pl.DataFrame(schema={"text": pl.String, "row": pl.Int32})
+    )
 
     @classmethod
     def of(cls, trace: Trace) -> "NameTable":
