@@ -126,7 +126,7 @@ def _settings(trace: Trace) -> SamplingSettings:
 
 
 def _thread_names(trace: Trace, threads: pl.Series, names: NameTable) -> pl.DataFrame:
-    rows = trace.scan("ThreadNames", ["globalTid", "nameId"]).drop_nulls().collect()
+    rows = trace.read("ThreadNames", ["globalTid", "nameId"]).drop_nulls()
     mine = rows.filter(pl.col("globalTid").is_in(threads.unique().implode()))
     mine = mine.unique("globalTid", keep="last", maintain_order=True)
     frame = mine.select(pl.col("globalTid").alias("thread"), _texts(mine["nameId"], names).alias("name"))

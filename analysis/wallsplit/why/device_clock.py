@@ -32,7 +32,7 @@ def clocks_ahead(model: Model) -> tuple[ClockAhead, ...]:
     device every such operation of the device. Waits for events are left out, and so is everything where nsys recorded
     no streams.
     """
-    waits = _waits(model)
+    waits = pl.DataFrame() if model.synchronizations.is_empty() else _waits(model)
     if waits.is_empty():
         return ()
     operations = _operations(model).filter(pl.col("pid").is_in(waits["pid"].unique().implode()))
