@@ -24,6 +24,7 @@ else:
 
         def make(cls: type) -> type:
             own_repr = "__repr__" in vars(cls)
+            cls.__doc__ = cls.__doc__ or cls.__name__  # without one, a signature would be worked out for it
             standard(init=False, eq=False, repr=False)(cls)
             fields = list(cls.__dataclass_fields__.values())
             cls.__init__ = _init(fields)
