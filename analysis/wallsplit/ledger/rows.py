@@ -57,7 +57,7 @@ def rows_of_processes(model: Model) -> dict[int, dict[int | None, Rows]]:
 
 def _rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
     """Return the rows with this value of a column in ascending order."""
-    low, high = (frame[key].search_sorted(value, side=side) for side in SIDES)
+    low, high = (int(np.searchsorted(frame[key].to_numpy(), value, side)) for side in SIDES)
     return slice(low, high)
 
 
