@@ -334,6 +334,29 @@ def test_help_needs_neither_polars_nor_matplotlib_nor_a_framework(arguments: lis
     assert (done.returncode, done.stderr) == (0, "")
 
 
+_OF_REPORTS = {"matplotlib", "jinja2", "wallsplit.report.build", "wallsplit.report.sections", "wallsplit.report.index"}
+_OF_SEVERAL = {"multiprocessing", "wallsplit_scripts.workers", "wallsplit_scripts.cluster"}
+_OF_OTHERS = {"tomllib", "wallsplit_scripts.nsys", "wallsplit_scripts.supervise", "wallsplit.comparison.predict"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "unused"),
+    [
+        ("--json", {"rich", "wallsplit.figures", *_OF_REPORTS, *_OF_SEVERAL, *_OF_OTHERS}),
+        ("--no-report", {*_OF_REPORTS, *_OF_SEVERAL, *_OF_OTHERS}),
+    ],
+)
+def test_one_export_imports_only_what_its_answer_is_made_of(argument: str, unused: set[str], tmp_path: Path) -> None:
+    code = (
+        "import sys; from wallsplit_scripts.main import cli, run; code = run(cli, ['analyze', *sys.argv[1:3]]); "
+        "imported = set(sys.argv[3:]) & sys.modules.keys(); sys.exit(str(sorted(imported)) if imported else code)"
+    )
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, str(a_trace(tmp_path / "run.sqlite")), argument, *unused]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_flops_and_peak_give_arithmetic_against_overhead(
     analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,13 +1,13 @@
 """Several ranks of one run, a trace each: which one the others wait for, and how evenly they compute."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.comparison.collectives import OVERLAP, Clocks, Matched, RankTrace, clocks, matched, set_by
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, clip, intersect, merge, total_ns
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window

@@ -1,13 +1,14 @@
 """The same collectives in the traces of several ranks, and the clocks of these traces set by them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.comparison.sides import Side
+from wallsplit.frozen import dataclass
 
 Figure = Literal["median", "p05", "mean"]
 Verdict = Literal[

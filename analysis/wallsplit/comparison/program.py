@@ -1,11 +1,11 @@
 """Whether two traces are of one program, so that comparing them tells something."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from wallsplit.analysis import Analysis
 from wallsplit.breakdowns import kernel_summary
+from wallsplit.frozen import dataclass
 from wallsplit.run.manifest import RunManifest
 
 ALIKE = 0.5

@@ -1,7 +1,6 @@
 """One trace as what can be compared: its mean ledger and its tables per unit, exact."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import polars as pl
@@ -30,6 +29,7 @@ from wallsplit.comparison.units import (
     units,
 )
 from wallsplit.errors import ComparisonError, LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.run.manifest import RunManifest

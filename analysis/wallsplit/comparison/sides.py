@@ -3,7 +3,6 @@
 import glob
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.comparison.repeats import Repeat, Total, Totals
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 
 _WILD = frozenset("*?[")
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from wallsplit.arithmetic.counting import marked
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model

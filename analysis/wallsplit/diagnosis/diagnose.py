@@ -1,7 +1,7 @@
 """From causes to findings: what to say first, what each finding could win at most, and where to keep silent."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from wallsplit.diagnosis.diagnosis import PHASES_OF_RUN, Call, Diagnosis, Failed
 from wallsplit.diagnosis.frameworks import framework
 from wallsplit.diagnosis.paid_once import paid_once
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, clip, intersect, merge, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from wallsplit.diagnosis.diagnose import Evidence, diagnose, without_cuda, witho
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.long_calls import long_calls
 from wallsplit.errors import WindowError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, host_timelines
 from wallsplit.ledger.host_parts import host_parts

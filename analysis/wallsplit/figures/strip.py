@@ -1,7 +1,6 @@
 """The strip: a run from its start to its end, its accounts stacked, ranges or steps beneath."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from wallsplit.accounts import ACCOUNTS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.breakdowns.range_groups import grouped
 from wallsplit.figures.inline import Kind
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people

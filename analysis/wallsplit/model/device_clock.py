@@ -1,13 +1,13 @@
 """Does the device's clock run ahead of the host's, so that a wait seems to end before what it waits for?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.model.correlation import MOST_CALLS, Correlation
 from wallsplit.model.names import Names
@@ -44,6 +44,8 @@ def clocks_ahead(
     device every such operation of the device. Waits for events are left out, and so is everything where nsys recorded
     no streams.
     """
+    if synchronizations.is_empty():
+        return ()
     waits = _waits(names, calls, correlation, synchronizations)
     if waits.is_empty():
         return ()

@@ -1,7 +1,6 @@
 """The cards of the first screen: the few numbers worth a box."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from wallsplit import units
 from wallsplit.accounts import HOST, PART_OF, PARTS
@@ -9,6 +8,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding, PhaseOfRun
 from wallsplit.diagnosis.paid_once import LOADING
 from wallsplit.figures.bars import Bar, Segment
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
 from wallsplit.why.samples.values import HostSamples

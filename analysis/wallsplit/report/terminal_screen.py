@@ -4,7 +4,7 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console, Group
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from wallsplit.accounts import PARTS
 from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, fewer, ticks
+from wallsplit.frozen import dataclass
 from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
 from wallsplit.report.first_screen import FirstScreen

@@ -4,13 +4,12 @@ PyTorch runs the backward pass on threads of its own: a range on the main thread
 launches none of its kernels.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.rows import DRIVING

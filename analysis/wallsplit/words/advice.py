@@ -6,7 +6,6 @@ first; what is paid once comes after it.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -15,6 +14,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.remedies import remedy
 from wallsplit.diagnosis.rules import FIRST
+from wallsplit.frozen import dataclass
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, per_cent

@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from wallsplit import units
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.explanation import Explained, Explanation
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import WAIT
 from wallsplit.ledger.phases import MPI

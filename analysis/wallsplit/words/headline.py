@@ -1,12 +1,13 @@
 """The headline: one sentence a newcomer can repeat, built from the ledgers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from wallsplit import units
 from wallsplit.accounts import ACCOUNTS, OTHER_PROCESS, PARTS, Part
 from wallsplit.diagnosis.explanation import Explained
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger, Window
 
 WORTH_SAYING = 0.01

@@ -1,13 +1,12 @@
 """Whose explanation is told first: of each GPU that of the process with the most work on it."""
 
-from dataclasses import dataclass
-
 from wallsplit.accounts import HOST
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.diagnosis.paid_once import paid_once
 from wallsplit.diagnosis.rules import FEW_BUSY_SHARE
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.words.headline import of_gpus
 

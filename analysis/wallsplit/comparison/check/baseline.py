@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from wallsplit.comparison.check.budgets import Budget
 from wallsplit.comparison.check.figures import kind, value
 from wallsplit.comparison.repeats import Machine, Repeat
 from wallsplit.errors import BudgetError
+from wallsplit.frozen import dataclass
 
 SCHEMA_VERSION = 1
 MARK = '"baseline_of": "wallsplit check"'

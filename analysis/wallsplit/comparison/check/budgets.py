@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from wallsplit.comparison.check.figures import BUSY, CHOICES, WALL, Kind, kind
 from wallsplit.comparison.units import RUN, checked
 from wallsplit.errors import BudgetError, ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.windows import UNITS_NS
 
 Severity = Literal["error", "warning"]

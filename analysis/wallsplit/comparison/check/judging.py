@@ -1,7 +1,6 @@
 """Whether traces keep a budget: kept, broken, or unknown where what was recorded proves neither."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Literal
@@ -12,6 +11,7 @@ from wallsplit.comparison.check.budgets import LESS_IS_WORSE, Budget, Limit
 from wallsplit.comparison.check.figures import Bound, Value, value
 from wallsplit.comparison.confidence import ENOUGH_RUNS, welch
 from wallsplit.comparison.repeats import Repeat
+from wallsplit.frozen import dataclass
 
 Status = Literal["kept", "broken", "unknown", "skipped"]
 SINGLE_RUNS = Fraction(1, 10)

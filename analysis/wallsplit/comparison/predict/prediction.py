@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -12,6 +11,7 @@ from wallsplit.comparison.predict.dependencies import LONG_NS, Delays, blocked, 
 from wallsplit.comparison.predict.program import Program, program
 from wallsplit.comparison.predict.replay import Replays
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.booking import COMPLETE
 from wallsplit.model import Model

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import PhaseRule, phase_of, words
 from wallsplit.model.annotations import Annotations

@@ -1,12 +1,11 @@
 """The steps of a process on one device as a value: where they are, what they take, and what lies outside them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASES, PhaseRule
