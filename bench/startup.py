@@ -1,5 +1,9 @@
-"""How long until the command line answers, until a small trace is analysed, and until its first byte is printed?"""
+"""How long until the command line answers, until a small trace is analysed, and until its first byte is printed?
 
+What Python, NumPy and Polars take by themselves stands beside it: no command that reads a trace can take less.
+"""
+
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +24,8 @@ def run(options: Options) -> Table:
     small = options.sample
     commands: dict[str, list[str | Path]] = {
         "wallsplit --help": wallsplit("--help"),
+        "python: nothing": [sys.executable, "-c", "pass"],
+        "python: import numpy, polars": [sys.executable, "-c", "import numpy, polars"],
         f"analyze, {small.stat().st_size / 1e3:,.0f} kB": wallsplit("analyze", small, "--json"),
         "the same, with its report": wallsplit("analyze", small, "--report-dir", options.folder / "reports"),
     }

@@ -21,12 +21,12 @@ from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.diagnosis.rules import RULES
 from wallsplit.ledger.host_parts import HostMeasured
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.note import Note
 from wallsplit.why.causes import CAUSES
 from wallsplit.why.comm import Comm, RankSkew
 from wallsplit.why.contention import Contention
 from wallsplit.why.copies import Copies, SmallReads
-from wallsplit.why.device_clock import ClockAhead
 from wallsplit.why.gaps import GapClass, IdleGap, IdleGaps
 from wallsplit.why.gpu_metrics import GpuMetricMeans
 from wallsplit.why.idle_time import IdleTime

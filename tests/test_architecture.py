@@ -18,7 +18,7 @@ PACKAGES = {
     "wallsplit_scripts": "scripts",
 }
 LAYERS = (  # a module may import from its own layer and those below it
-    ("errors", "units", "text", "intervals", "ranks", "native", "accounts", "note", "aside", "cores"),
+    ("frozen", "errors", "units", "text", "intervals", "ranks", "native", "accounts", "note", "aside", "cores"),
     ("schema",),
     ("trace", "run"),
     ("model",),

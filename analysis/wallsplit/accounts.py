@@ -4,8 +4,9 @@ Each instant goes to the first account, in this order, that is active. `PARTS` a
 is in exactly one, and the part gives it its words and colour.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from wallsplit.frozen import dataclass
 
 Kind = Literal["gpu", "elsewhere", "cuda", "host"]
 

@@ -1,12 +1,13 @@
 """The whole analysis of one trace as one value."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import polars as pl
 
 from wallsplit.arithmetic.work import LedgerArithmetic
 from wallsplit.diagnosis.explanation import Explained
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.model.not_used import NotUsedTable
 from wallsplit.note import Note

@@ -1,7 +1,8 @@
 """What a person must know about an analysis, as a value."""
 
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from wallsplit.frozen import dataclass
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")

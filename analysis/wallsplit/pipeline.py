@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from wallsplit.analysis import Analysis
@@ -16,6 +16,7 @@ from wallsplit.comparison.units import AUTO, Recording
 from wallsplit.cores import CORES, Each
 from wallsplit.diagnosis.explanation import STEADY, Explained, explain, split_host, steady_window
 from wallsplit.errors import WindowError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity, activities
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.gpu_use import gpu_use

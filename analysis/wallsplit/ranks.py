@@ -57,6 +57,11 @@ def in_order(places: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.
     return np.argsort(places.astype(np.uint16) if size <= RADIX else places, kind="stable")
 
 
+def rows_of_each(places: npt.NDArray[np.integer[Any]], size: int) -> list[npt.NDArray[np.intp]]:
+    """Return the rows of each place, 0 to `size` - 1, in order."""
+    return np.split(in_order(places, size), np.cumsum(np.bincount(places, minlength=size))[:-1]) if size else []
+
+
 class _Table(NamedTuple):
     """What numbers occur, in order: the pages of them, one after another."""
 

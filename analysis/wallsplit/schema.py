@@ -247,7 +247,7 @@ def conform(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     wrong = [f"{c}: want {t}, got {got.get(c, 'nothing')}" for c, t in schema.items() if got.get(c) != t]
     if wrong:
         raise SchemaError(f"frame {name}: {'; '.join(wrong)}; please report this")
-    return frame.select(schema.names())
+    return frame if frame.columns == schema.names() else frame.select(schema.names())
 
 
 def empty(schema: pl.Schema) -> pl.DataFrame:

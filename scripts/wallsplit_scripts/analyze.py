@@ -38,24 +38,28 @@ def _whole(factor: int) -> Callable[[click.Context, click.Parameter, float | Non
 
 def _rules(ctx: click.Context, param: click.Parameter, path: Path | None) -> "PhaseRules | None":
     """Return the rules in a file of the user's, with the table's behind them; None without a file."""
+    if path is None:
+        return None
     from wallsplit.errors import PhaseRulesError
     from wallsplit.ledger.phases import phase_rules
     from wallsplit.text import visible
 
     try:
-        return None if path is None else phase_rules(path)
+        return phase_rules(path)
     except PhaseRulesError as error:
         raise click.BadParameter(visible(str(error)), ctx, param) from error
 
 
 def _classes(ctx: click.Context, param: click.Parameter, path: Path | None) -> "tuple[ClassRule, ...]":
     """Return the classes of CPU samples in a file of the user's; none without a file."""
+    if path is None:
+        return ()
     from wallsplit.errors import ClassRulesError
     from wallsplit.text import visible
     from wallsplit.why.samples.class_rules import class_rules
 
     try:
-        return () if path is None else class_rules(path)
+        return class_rules(path)
     except ClassRulesError as error:
         raise click.BadParameter(visible(str(error)), ctx, param) from error
 

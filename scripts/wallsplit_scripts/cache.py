@@ -15,7 +15,6 @@ from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
 from wallsplit.run.manifest import sha256
 from wallsplit.trace.identify import REPORT_SUFFIXES
-from wallsplit_scripts import nsys
 
 SEAL = ".sha256"  # the suffix of the file that holds an export's own digest
 
@@ -33,8 +32,9 @@ def export_of(trace: Path, nsys_option: str | None = None) -> Path:
     Raises:
         CaptureError: as for cached_export().
     """
-    is_report = trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()
-    return cached_export(trace, nsys_option) if is_report else trace
+    if not (trace.suffix.lower() in REPORT_SUFFIXES and trace.is_file()):
+        return trace
+    return cached_export(trace, nsys_option)
 
 
 def cached_export(report: Path, nsys_option: str | None = None) -> Path:
@@ -46,6 +46,8 @@ def cached_export(report: Path, nsys_option: str | None = None) -> Path:
         CaptureError: the report cannot be read or changes meanwhile, there is no nsys, it refuses the report, or the
             cache is unwritable or another's.
     """
+    from wallsplit_scripts import nsys  # an export needs none
+
     try:
         size = report.stat().st_size
     except OSError as error:
@@ -68,6 +70,8 @@ def cached_export(report: Path, nsys_option: str | None = None) -> Path:
 
 def _export(report: Path, nsys_path: Path, folder: Path, suffix: str) -> Path:
     """Export the report and return where the export lies; the report's digest is taken meanwhile."""
+    from wallsplit_scripts import nsys
+
     before = _identity(report)
     try:
         with private_folder(folder, "export") as aside, ThreadPoolExecutor(1) as hashing:

@@ -5,12 +5,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
 from wallsplit.aside import private_folder
 from wallsplit.errors import CaptureError
+from wallsplit.frozen import dataclass
 from wallsplit_scripts.supervise import Ended, supervise
 
 OLDEST = (2022, 1)  # the first year whose `profile` knows every flag used here
@@ -29,7 +29,7 @@ _RELEASE = re.compile(r"\b20\d\d\.\d+(?:\.\d+)*")
 GraphTrace = Literal["auto", "graph", "node"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Nsys:
     """An installed Nsight Systems."""
 
@@ -43,7 +43,7 @@ class Nsys:
         return parse_version(self.version_text)[:3]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CaptureOptions:
     """What a capture records."""
 

@@ -13,6 +13,8 @@ from wallsplit_scripts.messages import ELSEWHERE
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from wallsplit.analysis import Analysis, Outcome
 
 
@@ -115,28 +117,57 @@ def draw(outcomes: "Sequence[Outcome]", path: Path, *, dark: bool, force: bool) 
 
 
 def print_screen(outcomes: "Sequence[Outcome]", top: int, sections: Sequence[str]) -> None:
-    """Print the first screen of one trace, a line each of several, the worst first, or the sections asked for."""
+    """Print the first screen of one trace, a line or two of each of several, worst first, or the sections asked for."""
     from rich.console import Console
+    from rich.text import Text
 
-    from wallsplit import units
     from wallsplit.analysis import Analysis
-    from wallsplit.comparison.program import are_of_one_program
-    from wallsplit.report.build import report
-    from wallsplit.report.index import worst_first
-    from wallsplit.report.terminal import overview, terminal
+    from wallsplit.errors import SectionError
+    from wallsplit.report.terminal import terminal
     from wallsplit.text import visible
 
     console = Console(highlight=False, markup=False, emoji=False)
     analyses = [outcome for outcome in outcomes if isinstance(outcome, Analysis)]
-    if sections or len(outcomes) == 1:
+    if sections:
+        from wallsplit.report.build import report  # all sections and figures, which the first screen has none of
+
+        for analysis, title in zip(analyses, _titles(analyses), strict=True):
+            try:
+                shown = terminal(report(analysis, top), console, sections)
+            except SectionError as error:
+                raise error if len(outcomes) == 1 else SectionError(f"{visible(title)}: {error}") from None
+            if len(outcomes) > 1:
+                console.print(Text(visible(title), "bold"), soft_wrap=True)
+            console.print(shown)
+    elif len(outcomes) > 1:
+        _print_overview(analyses, console)
+        _say_if_of_one_program(analyses if len(analyses) == len(outcomes) else ())
+    else:
+        from wallsplit.report.opening import opening
+
         for analysis in analyses:
-            console.print(terminal(report(analysis, top), console, sections))
-        return
+            console.print(terminal(opening(analysis), console))
+
+
+def _print_overview(analyses: "Sequence[Analysis]", console: "Console") -> None:
+    """Print a line or two for each of several traces, the worst first."""
+    from wallsplit import units
+    from wallsplit.report.index import worst_first
+    from wallsplit.report.opening import opening
+    from wallsplit.report.terminal_list import overview
+
     ordered = [analyses[i] for i in worst_first(analyses)]
     walls = [units.ns(a.window.wall_ns) if a.window else "-" for a in ordered]
-    reports = [replace(report(a, top), title=title) for a, title in zip(ordered, _titles(ordered), strict=True)]
+    reports = [replace(opening(a), title=title) for a, title in zip(ordered, _titles(ordered), strict=True)]
     console.print(overview(list(zip(reports, walls, strict=True)), console))
-    if len(analyses) == len(outcomes) == 2 and are_of_one_program(*analyses):
+
+
+def _say_if_of_one_program(analyses: "Sequence[Analysis]") -> None:
+    """Print how to compare two traces of one program."""
+    from wallsplit.comparison.program import are_of_one_program
+    from wallsplit.text import visible
+
+    if len(analyses) == 2 and are_of_one_program(*analyses):
         names = " ".join(visible(shlex.quote(analysis.path)) for analysis in analyses)
         click.echo(f"Both are of one program: wallsplit compare {names}")
 

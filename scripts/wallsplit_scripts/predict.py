@@ -8,6 +8,8 @@ import click
 from wallsplit_scripts.progress import progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wallsplit.comparison.predict.prediction import Prediction
     from wallsplit.run.manifest import RunManifest
 
@@ -62,17 +64,27 @@ def predict(
 
     found, manifests = _read(traces, () if replay_errors else what or QUESTIONS, nsys)
     lines = batches(manifests)
+    is_answered = any(one.answers for _, every in found for one in every)
     if as_json:
         click.echo(text(document(found, lines)), nl=False)
     elif replay_errors:
         click.echo("\n".join(words.errors_page([(Path(path).stem, one) for path, one in found])))
     else:
-        for path, predictions in found:
-            click.echo("\n".join(words.sentences(path, predictions)))
-        for line in (*words.batch_sentences(lines), words.closing()):
-            click.echo(line)
-    predicted = replay_errors or any(one.answers for _, every in found for one in every) or bool(lines.lines)
-    return 0 if predicted else 1
+        said = [line for path, predictions in found for line in words.sentences(path, predictions)]
+        _print([*said, *words.batch_sentences(lines), *([words.closing()] if is_answered else [])])
+    return 0 if replay_errors or is_answered or lines.lines else 1
+
+
+def _print(lines: "Sequence[str]") -> None:
+    """Print lines in the width there is; what goes on is indented below its line."""
+    from rich.console import Console
+
+    from wallsplit.report.terminal_screen import means
+
+    how = means(Console())
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()))
+        click.echo("\n".join(how.wrapped(line.lstrip(), f"{indent}  ", indent)))
 
 
 def _read(

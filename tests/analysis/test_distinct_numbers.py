@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wallsplit.ranks import distinct, in_order, places_among, ranked
+from wallsplit.ranks import distinct, in_order, places_among, ranked, rows_of_each
 
 CLUSTERS = st.lists(st.sampled_from([0, 5_000, 3_000_000, 3_004_095, 3_004_096, 10_000_000, 4_000_000_000]), max_size=4)
 NUMBERS = st.lists(st.integers(0, 9000), max_size=40)
@@ -47,11 +47,14 @@ def test_what_is_not_there_has_no_place(there: set[int], asked: list[int]) -> No
     assert places_among(values, np.array(asked, np.int64)).tolist() == expected
 
 
-@given(st.sampled_from([0, 1, 3, 7, 70_000]), st.data())
+@given(st.sampled_from([0, 1, 3, 7, 300]), st.data())
 def test_rows_of_one_place_stay_in_order(size: int, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, size - 1)) if size else st.just([]))
     expected = sorted(range(len(numbers)), key=lambda row: numbers[row])
-    assert in_order(np.array(numbers, np.int64), size).tolist() == expected
+    places = np.array(numbers, np.int64)
+    assert in_order(places, size).tolist() == expected
+    each = [[row for row, number in enumerate(numbers) if number == place] for place in range(size)]
+    assert [rows.tolist() for rows in rows_of_each(places, size)] == each
 
 
 def agree(numbers: npt.NDArray[np.number], *, in_runs: bool = False) -> None:

@@ -15,7 +15,6 @@ from wallsplit.model import Model
 from wallsplit.model.correlation import MOST_CALLS
 from wallsplit.pipeline import analyse, analyze, examine
 from wallsplit.run.nvml import NvmlSample, summary
-from wallsplit.why.device_clock import clocks_ahead
 
 
 def one_id(folder: Path, size: int) -> Model:
@@ -39,7 +38,7 @@ def test_launches_are_at_most_a_few_for_each_kernel_and_the_rest_is_counted(tmp_
 @pytest.mark.parametrize("size", [40, 80])
 def test_waits_are_at_most_a_few_for_each_synchronization(tmp_path: Path, size: int) -> None:
     model = one_id(tmp_path, size)
-    assert sum(clock.count for clock in clocks_ahead(model)) <= MOST_CALLS * size
+    assert sum(clock.count for clock in model.clocks_ahead) <= MOST_CALLS * size
 
 
 @pytest.mark.parametrize("size", [40, 80])

@@ -26,7 +26,13 @@ LIMIT_S = 60
 LIMIT_BYTES = 4 << 30
 IMPORTED = (  # before the fork, so that no child imports them anew
     *("matplotlib.backends.backend_svg", "wallsplit.pipeline", "wallsplit.report.build", "wallsplit.report.terminal"),
-    *("wallsplit.report.tables", "wallsplit_scripts.analyze", "wallsplit_scripts.many", "rich.progress"),
+    *(
+        "wallsplit.report.tables",
+        "wallsplit_scripts.analyze",
+        "wallsplit_scripts.many",
+        "wallsplit_scripts.workers",
+        "rich.progress",
+    ),
 )
 
 

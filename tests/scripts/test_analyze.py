@@ -258,7 +258,7 @@ def test_traces_of_one_name_are_told_apart_by_their_folders(
     pages = {p.name for p in (tmp_path / "reports").glob("*.html")}
     assert pages == {"before-run.html", "after-run.html", "x-index.html", "index.html"}
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("before/run.sqlite", "after/run.sqlite", " index.sqlite"))
+    assert all(name in shown for name in (" before/run ", " after/run ", " index "))
 
 
 def test_a_file_of_the_users_is_not_overwritten_and_a_report_of_ours_is(
@@ -334,6 +334,29 @@ def test_help_needs_neither_polars_nor_matplotlib_nor_a_framework(arguments: lis
     assert (done.returncode, done.stderr) == (0, "")
 
 
+_OF_REPORTS = {"matplotlib", "jinja2", "wallsplit.report.build", "wallsplit.report.sections", "wallsplit.report.index"}
+_OF_SEVERAL = {"multiprocessing", "wallsplit_scripts.workers", "wallsplit_scripts.cluster"}
+_OF_OTHERS = {"tomllib", "wallsplit_scripts.nsys", "wallsplit_scripts.supervise", "wallsplit.comparison.predict"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "unused"),
+    [
+        ("--json", {"rich", "wallsplit.figures", *_OF_REPORTS, *_OF_SEVERAL, *_OF_OTHERS}),
+        ("--no-report", {*_OF_REPORTS, *_OF_SEVERAL, *_OF_OTHERS}),
+    ],
+)
+def test_one_export_imports_only_what_its_answer_is_made_of(argument: str, unused: set[str], tmp_path: Path) -> None:
+    code = (
+        "import sys; from wallsplit_scripts.main import cli, run; code = run(cli, ['analyze', *sys.argv[1:3]]); "
+        "imported = set(sys.argv[3:]) & sys.modules.keys(); sys.exit(str(sorted(imported)) if imported else code)"
+    )
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, str(a_trace(tmp_path / "run.sqlite")), argument, *unused]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_flops_and_peak_give_arithmetic_against_overhead(
     analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -357,3 +380,15 @@ def test_more_than_the_peak_is_one_line_and_exit_code_1(
 @pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e99", "many"])
 def test_flops_that_are_no_number_are_a_usage_error(analyze: Analyze, tmp_path: Path, number: str) -> None:
     assert analyze(a_trace(tmp_path / "run.sqlite"), "--flops", number) == 2
+
+
+def test_a_section_of_several_traces_is_printed_below_each_ones_name_and_an_error_names_the_trace(
+    analyze: Analyze, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_gpu = a_trace(tmp_path / "with_gpu.sqlite")
+    without = TraceBuilder(tmp_path / "without.sqlite").range("work", 0, 100).write()
+    assert analyze(with_gpu, without, "--section", "kernels", "--no-report") == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("with_gpu.sqlite\nKernels\n")
+    assert "without.sqlite: section 'kernels': there is none; there are what-ran-where" in captured.err
+    assert captured.err.count("\n") == 1

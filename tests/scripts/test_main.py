@@ -58,7 +58,9 @@ def test_help_imports_nothing_heavy() -> None:
     said = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     ).stdout
-    assert not {"matplotlib", "numpy", "polars", "rich", "jinja2", "tensorflow", "torch", "jax"} & set(said.split())
+    assert not {"matplotlib", "numpy", "polars", "rich", "jinja2", "difflib", "tensorflow", "torch", "jax"} & set(
+        said.split()
+    )
 
 
 @pytest.mark.parametrize("error", [WallsplitError("x.sqlite: empty"), TraceError("x.sqlite: empty")])

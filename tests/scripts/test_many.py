@@ -14,7 +14,7 @@ from processes import alive, pid_in, wait_until
 from shared_traces import TRACES, needs_shared_traces
 from stand_ins import by_name, threads_of_polars
 from wallsplit.analysis import Failure, Outcome
-from wallsplit_scripts import many
+from wallsplit_scripts import many, workers
 from wallsplit_scripts.main import COMMANDS, load, run
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
@@ -73,12 +73,12 @@ def test_one_job_is_done_in_this_process(tmp_path: Path) -> None:
 def test_workers_share_the_cores_unless_the_user_chose_the_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, expected: int
 ) -> None:
-    monkeypatch.delenv(many.THREADS, raising=False)
+    monkeypatch.delenv(workers.THREADS, raising=False)
     if chosen:
-        monkeypatch.setenv(many.THREADS, chosen)
+        monkeypatch.setenv(workers.THREADS, chosen)
     said = messages(many.analyze_all([tmp_path / "a", tmp_path / "b"], threads_of_polars, 2, ignore))
     assert said == [str(expected)] * 2
-    assert os.environ.get(many.THREADS) == chosen
+    assert os.environ.get(workers.THREADS) == chosen
 
 
 def test_workers_are_started_only_for_more_than_they_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,11 @@ import pytest
 from wallsplit_scripts.memory import return_large_blocks
 
 
-def test_what_a_user_set_for_the_allocator_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_RJEM_MALLOC_CONF", "narenas:1")
+@pytest.mark.parametrize(("name", "setting"), [("_RJEM_MALLOC_CONF", "narenas:1"), ("OPENBLAS_NUM_THREADS", "2")])
+def test_what_a_user_set_stays(name: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, setting)
     return_large_blocks()
-    assert os.environ["_RJEM_MALLOC_CONF"] == "narenas:1"
+    assert os.environ[name] == setting
 
 
 def test_a_c_library_without_the_setting_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

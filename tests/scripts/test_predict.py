@@ -69,6 +69,43 @@ def test_what_is_refused_says_why_and_exits_with_1(tmp_path: Path, capsys: pytes
     assert "gpu-x2" not in out
 
 
+def sentence(out: str) -> str:
+    """Return the one sentence that was printed, whatever lines it went on in."""
+    first, *others = out.splitlines()
+    assert all(line.startswith("  ") for line in others)
+    return " ".join([first, *(line.strip() for line in others)])
+
+
+def test_where_no_kernel_ran_one_sentence_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = TraceBuilder(tmp_path / "x.sqlite")
+    for i in range(20):
+        at = 100_000 * i
+        build.api("cudaMemcpyAsync", at, at + 10_000, corr=i).copy(at + 12_000, at + 60_000, corr=i)
+    assert run(cli, ["predict", str(build.write())]) == 1
+    said = sentence(capsys.readouterr().out)
+    assert "nothing is predicted: no kernel ran, only copies and sets; wallsplit analyze says" in said
+    assert said.endswith("which launches failed or are missing.")
+
+
+def test_without_gpu_work_one_sentence_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = TraceBuilder(tmp_path / "x.sqlite").api("cudaFree", 0, 10_000).write()
+    assert run(cli, ["predict", str(trace)]) == 1
+    said = sentence(capsys.readouterr().out)
+    assert said.count(".") == 2  # of the file's name, and at the end
+    assert said.endswith("nothing to replay; record it with nsys profile -t cuda where its kernels run.")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_its_lines_fit_the_terminal(
+    columns: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run(cli, ["predict", str(a_trace(tmp_path / "x.sqlite"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= columns
+    assert any(line.startswith("  gpu-infinite ") and line.endswith(" %") for line in lines)
+
+
 def test_manifests_of_two_batch_sizes_give_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = []
     for batch, ns in ((32, 2_000), (64, 3_000)):

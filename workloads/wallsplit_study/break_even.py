@@ -85,12 +85,12 @@ def measured_surface(outcomes: Sequence[Outcome], device: str) -> Surface:
             if parameters and batch and operations and wall_ns:
                 flops[parameters, batch] = operations
                 walls.setdefault(((parameters, batch), outcome.cell.approach), []).append(wall_ns)
-    found: dict[Size, Step] = {}
+    fastest: dict[Size, Step] = {}
     for (size, approach), times in walls.items():
         step = Step(flops[size], median(times), approach)
-        if size not in found or step.wall_ns < found[size].wall_ns:
-            found[size] = step
-    return dict(sorted(found.items()))
+        if size not in fastest or step.wall_ns < fastest[size].wall_ns:
+            fastest[size] = step
+    return dict(sorted(fastest.items()))
 
 
 def opponents(cpu: Surface, gpu: Surface) -> tuple[Opponent, ...]:
@@ -225,8 +225,8 @@ def _figure(cpu: Surface, gpus: Sequence[Opponent]) -> Figure:
 
 
 def _curve(cpu: Surface, gpu: Surface) -> tuple[Place, ...]:
-    found = ((parameters, crossing(cpu, gpu, parameters)) for parameters in _models(cpu))
-    return tuple((float(parameters), batch) for parameters, batch in found if isinstance(batch, float))
+    crossings = ((parameters, crossing(cpu, gpu, parameters)) for parameters in _models(cpu))
+    return tuple((float(parameters), batch) for parameters, batch in crossings if isinstance(batch, float))
 
 
 def _in_words(batch: float | str | None) -> str:

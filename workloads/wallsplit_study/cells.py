@@ -125,7 +125,9 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
     places: dict[tuple[object, ...], list[Outcome]] = {}
     for outcome in last.values():
         places.setdefault(_place(outcome.cell), []).append(outcome)
-    return [one for found in places.values() for one in found if _conditions(one) == _conditions(_newest(found))]
+    return [
+        outcome for alike in places.values() for outcome in alike if _conditions(outcome) == _conditions(_newest(alike))
+    ]
 
 
 def epoch_ns(outcome: Outcome) -> int | None:
@@ -201,7 +203,7 @@ def _check(outcome: Outcome) -> None:
 
 def _newest(outcomes: list[Outcome]) -> Outcome:
     """Return the last measured outcome, or the last at all where none was measured."""
-    return next((one for one in reversed(outcomes) if one.status == "measured"), outcomes[-1])
+    return next((outcome for outcome in reversed(outcomes) if outcome.status == "measured"), outcomes[-1])
 
 
 def _place(cell: Cell) -> tuple[object, ...]:

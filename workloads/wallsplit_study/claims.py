@@ -188,7 +188,7 @@ def _other() -> tuple[Claim, ...]:
         ),
         Claim(
             "calls of item() in R2's rows",
-            ", ".join(str(one.calls) for one in published.ITEMS[1:]),
+            ", ".join(str(row.calls) for row in published.ITEMS[1:]),
             f"at least {least} each",
             "slip",
             f"the published loop prints the loss every {published.ITEM_PRINTED_EVERY} epochs, an item() of its own. "

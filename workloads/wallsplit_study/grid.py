@@ -188,7 +188,7 @@ def figure(measured: pl.DataFrame) -> Figure:
     for name in dict.fromkeys(approach for approach, _ in at):
         points = tuple(point for approach, point in at if approach == name)
         series.append(Series(name, points, looks[name], published=True))
-    ticks = sorted({int(point.at) for one in series for point in one.points})
+    ticks = sorted({int(point.at) for curve in series for point in curve.points})
     words = (f"{_named(row)}: {units.ns(row['median_ns'])}" for row in measured.iter_rows(named=True))
     return Figure(
         name=KEY,
@@ -219,7 +219,7 @@ def _ours(frame: pl.DataFrame, approach: str, batch: int | str) -> tuple[Cell, C
 
 def _published_smallest() -> str:
     """Return which batch the published epoch at the smallest one would have had, by the line of its approach."""
-    slowest = next(one for one in published.EPOCHS if one.batch == "smallest")
+    slowest = next(epoch for epoch in published.EPOCHS if epoch.batch == "smallest")
     own = published_line(slowest.approach)
     steps = (slowest.seconds * 1e9 - own.floor) / own.per
     batch = (published.TRAIN_SAMPLES + published.VALIDATION_SAMPLES) / steps
@@ -232,8 +232,8 @@ def _same_epoch(row: Mapping[str, Any]) -> pl.Expr:
     return pl.col("device").eq_missing(row["device"]) & pl.col("train_samples").eq_missing(row["train_samples"])
 
 
-def _terms(found: Line | None) -> tuple[float | None, ...]:
-    return (found.floor, found.floor_error, found.per, found.per_error) if found else (None,) * 4
+def _terms(fitted: Line | None) -> tuple[float | None, ...]:
+    return (fitted.floor, fitted.floor_error, fitted.per, fitted.per_error) if fitted else (None,) * 4
 
 
 def _times(ratio: float | None) -> str:

@@ -72,7 +72,7 @@ def intervals(frame: pl.DataFrame, outcomes: Sequence[Outcome]) -> Table:
 
 def published_intervals() -> Table:
     """Return the published seconds by interval, with the calls they name and those their printing adds."""
-    rows = tuple((one.item_every, one.calls, one.calls + _PRINTS, one.seconds * 1e9) for one in published.ITEMS)
+    rows = tuple((row.item_every, row.calls, row.calls + _PRINTS, row.seconds * 1e9) for row in published.ITEMS)
     columns = (
         Column("item() every … epochs", "count"),
         Column("calls it names", "count"),
@@ -84,7 +84,7 @@ def published_intervals() -> Table:
 
 def costs(outcomes: Sequence[Outcome]) -> Table:
     """Return what a call costs by program, and in the published one: the slope of the time of all epochs over calls."""
-    names = dict.fromkeys(one.cell.approach for one in outcomes if one.cell.part == KEY)
+    names = dict.fromkeys(outcome.cell.approach for outcome in outcomes if outcome.cell.part == KEY)
     fitted = {name: cost(outcomes, name) for name in names}
     rows = tuple(
         (name, *((found.per, found.per_error, found.floor, found.floor_error) if found else (None,) * 4))
@@ -107,7 +107,7 @@ def costs(outcomes: Sequence[Outcome]) -> Table:
 
 def _ways(outcomes: Sequence[Outcome]) -> tuple[Table, ...]:
     """Return what calling the model's `forward` skips, as the last run found; nothing where no run looked."""
-    runs = [one.run for one in outcomes if one.cell.part == KEY and one.run]
+    runs = [outcome.run for outcome in outcomes if outcome.cell.part == KEY and outcome.run]
     found = next((calls for run in reversed(runs) if (calls := records(run, "calls"))), [])
     rows = tuple(
         (text(way, "way"), ", ".join(texts(way.get("hooks_fired"))) or None, whole(way, "median_ns")) for way in found
@@ -121,25 +121,28 @@ def _ways(outcomes: Sequence[Outcome]) -> tuple[Table, ...]:
 
 def published_cost() -> Line:
     """Return the line through the published rows: their time in ns over their calls, those of the printing included."""
-    found = line([one.calls + _PRINTS for one in published.ITEMS], [one.seconds * 1e9 for one in published.ITEMS])
-    assert found is not None  # five intervals
-    return found
+    fitted = line([row.calls + _PRINTS for row in published.ITEMS], [row.seconds * 1e9 for row in published.ITEMS])
+    assert fitted is not None  # five intervals
+    return fitted
 
 
 def cost(outcomes: Sequence[Outcome], approach: str) -> Line | None:
     """Return the line through a program's runs: their time in ns over their calls of item(); None of one interval."""
     points = [
-        (calls, one.epochs_wall_ns)
-        for one in outcomes
-        if one.cell.part == KEY and one.cell.approach == approach and one.run and one.epochs_wall_ns is not None
-        if (calls := whole(one.run.results, "item_calls")) is not None
+        (calls, outcome.epochs_wall_ns)
+        for outcome in outcomes
+        if outcome.cell.part == KEY
+        and outcome.cell.approach == approach
+        and outcome.run
+        and outcome.epochs_wall_ns is not None
+        if (calls := whole(outcome.run.results, "item_calls")) is not None
     ]
     return line([calls for calls, _ in points], [wall for _, wall in points])
 
 
 def loss_curve(outcomes: Sequence[Outcome]) -> Figure | None:
     """Return the loss over the epochs of the run that fetched it most often; None where no run fetched it."""
-    curves = [(one.cell.approach, _curve(one)) for one in outcomes if one.cell.part == KEY]
+    curves = [(outcome.cell.approach, _curve(outcome)) for outcome in outcomes if outcome.cell.part == KEY]
     approach, points = max(curves, key=lambda curve: len(curve[1]), default=("", ()))
     if not points:
         return None
@@ -179,9 +182,9 @@ def _figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
         points = (Point(r["item_every"], r["median_ns"] / 1e9, r["min_ns"] / 1e9, r["max_ns"] / 1e9) for r in own)
         series.append(Series(name, tuple(points), look))
     if measured["epochs"].eq(published.ITEM_EPOCHS).all():
-        theirs = tuple(Point(one.item_every, one.seconds) for one in published.ITEMS)
+        theirs = tuple(Point(row.item_every, row.seconds) for row in published.ITEMS)
         series.append(Series("iris-gpu", theirs, len(names), published=True))
-    ticks = sorted({int(point.at) for one in series for point in one.points})
+    ticks = sorted({int(point.at) for curve in series for point in curve.points})
     words = (
         f"{row['approach']} every {row['item_every']:,}: {units.ns(row['median_ns'])}"
         for row in measured.iter_rows(named=True)

@@ -30,15 +30,17 @@ def latency(outcomes: Sequence[Outcome]) -> Section | None:
 
 def latency_table(outcomes: Sequence[Outcome]) -> Table | None:
     """Return latency, throughput and cost, a row a workload, variant and batch; None without any."""
-    found = _by_place(outcomes)
-    if not found:
+    places = _by_place(outcomes)
+    if not places:
         return None
     columns = (
         *(Column("workload"), Column("variant"), Column("batch", "count", "its own")),
         *(column for column, _ in _VALUES),
         Column(f"time to {TARGET:.0%}", "ns", "no accuracy"),
     )
-    rows = tuple((*place, *(_median(value, own) for _, value in _VALUES), _target(own)) for place, own in found.items())
+    rows = tuple(
+        (*place, *(_median(value, own) for _, value in _VALUES), _target(own)) for place, own in places.items()
+    )
     return Table("Latency, throughput and cost, a row a workload and variant", columns, rows, len(rows))
 
 

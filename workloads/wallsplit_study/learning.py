@@ -18,10 +18,10 @@ Place = tuple[str, int]
 
 def learning(outcomes: Sequence[Outcome]) -> Section | None:
     """Return throughput, scores and time to the target of every place of the grid; None without any epoch."""
-    found = _by_place(outcomes)
-    if not found:
+    places = _by_place(outcomes)
+    if not places:
         return None
-    rows = tuple(_row(place, runs) for place, runs in found.items())
+    rows = tuple(_row(place, runs) for place, runs in places.items())
     columns = (
         Column("approach"),
         Column("batch", "count"),
@@ -37,7 +37,7 @@ def learning(outcomes: Sequence[Outcome]) -> Section | None:
         "jax-vmap the best of its models counts. Medians over the repeats."
     )
     table = Table("Throughput and time to a target", columns, rows, len(rows))
-    return Section(KEY, "Learning", (*_figures(found), Paragraph(meaning), table))
+    return Section(KEY, "Learning", (*_figures(places), Paragraph(meaning), table))
 
 
 def time_to_target_ns(outcome: Outcome, target: float = TARGET) -> int | None:
@@ -79,16 +79,16 @@ def _row(place: Place, outcomes: Sequence[Outcome]) -> tuple[Cell, ...]:
     )
 
 
-def _figures(found: dict[Place, list[Outcome]]) -> tuple[Figure, ...]:
+def _figures(places: dict[Place, list[Outcome]]) -> tuple[Figure, ...]:
     """Return the loss over time at each approach's smallest batch, of its last repeat."""
     smallest: dict[str, tuple[int, Outcome]] = {}
-    for (name, batch), outcomes in found.items():
+    for (name, batch), outcomes in places.items():
         smallest.setdefault(name, (batch, outcomes[-1]))
     curves = {f"{name}, batch {batch:,}": _curve(outcome) for name, (batch, outcome) in smallest.items()}
     drawn = [Series(title, points, look) for look, (title, points) in enumerate(curves.items()) if points]
     if not drawn:
         return ()
-    words = (f"{one.title}: {one.points[-1].value:.4f} after {one.points[-1].at:,.2f} s" for one in drawn)
+    words = (f"{curve.title}: {curve.points[-1].value:.4f} after {curve.points[-1].at:,.2f} s" for curve in drawn)
     figure = Figure(
         name="loss",
         section=KEY,

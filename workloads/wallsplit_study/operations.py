@@ -202,7 +202,7 @@ def _published_ladder() -> list[tuple[Cell, ...]]:
 
 def _published(name: str) -> tuple[float | None, float | None]:
     """Return CPU and GPU time in ns, where they were published."""
-    found = next((one for one in published.OPERATIONS if one.name == name), None)
+    found = next((entry for entry in published.OPERATIONS if entry.name == name), None)
     return (found.cpu_us * 1e3, found.gpu_us * 1e3) if found else (None, None)
 
 
@@ -216,7 +216,7 @@ def _figure(wide: pl.DataFrame) -> Figure:
         times = [(row, _published(name)[column]) for row, name in enumerate(names)]
         points = tuple(Point(row, time / 1e3) for row, time in times if time is not None)
         series.append(Series(title, points, len(series), published=True))
-    words = [f"{one.title}: {_in_words(one, names)}" for one in series if not one.published]
+    words = [f"{entry.title}: {_in_words(entry, names)}" for entry in series if not entry.published]
     return Figure(
         name="operations",
         section="operations",

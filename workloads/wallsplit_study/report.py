@@ -68,17 +68,17 @@ def report(
     `other` is put beside them, in a section of its own; `quick` says that the sizes are too small to mean much.
     """
     kept = latest(outcomes)
-    made = [section for make in SECTIONS if (section := make(kept))]
+    sections = [section for make in SECTIONS if (section := make(kept))]
     split = breakdown(epochs)
-    made += [split] if split else []
+    sections += [split] if split else []
     beside = two_machines(kept, other) if other else None
-    made += [beside] if beside else []
+    sections += [beside] if beside else []
     remarks = _remarks(kept, quick=quick)
     return Report(
         title="The study",
         headline=_headline(kept),
         figure=None,
-        sections=(*((remarks,) if remarks else ()), *made, claims.section()),
+        sections=(*((remarks,) if remarks else ()), *sections, claims.section()),
         source="measured runs",
     )
 
@@ -113,8 +113,8 @@ def _headline(kept: Sequence[Outcome]) -> str:
     if faster := headline(best):
         return f"{measured} runs measured: {faster}"
     fast, slow = best.row(0, named=True), best.row(-1, named=True)
-    told = (f"{row['approach']} at batch {row['batch']} takes {units.ns(row['median_ns'])}" for row in (fast, slow))
-    return f"{measured} runs measured: an epoch of {', one of '.join(told)}"
+    epochs = (f"{row['approach']} at batch {row['batch']} takes {units.ns(row['median_ns'])}" for row in (fast, slow))
+    return f"{measured} runs measured: an epoch of {', one of '.join(epochs)}"
 
 
 def _remarks(kept: Sequence[Outcome], *, quick: bool) -> Section | None:

@@ -7,14 +7,14 @@ from wallsplit.run.manifest import RunManifest
 
 def records(run: RunManifest, name: str) -> list[Mapping[str, object]]:
     """Return the list of objects of that name; empty where there is none."""
-    found = run.results.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    value = run.results.get(name)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def text(values: Mapping[str, object], name: str) -> str | None:
     """Return the text of that name; None where it is none."""
-    found = values.get(name)
-    return found if isinstance(found, str) else None
+    value = values.get(name)
+    return value if isinstance(value, str) else None
 
 
 def texts(value: object) -> list[str]:
@@ -24,14 +24,14 @@ def texts(value: object) -> list[str]:
 
 def whole(values: Mapping[str, object], name: str) -> int | None:
     """Return the whole number of that name; None where it is none."""
-    found = values.get(name)
-    return found if type(found) is int else None
+    value = values.get(name)
+    return value if type(value) is int else None
 
 
 def number(values: Mapping[str, object], name: str) -> float | None:
     """Return the number of that name; None where it is none."""
-    found = values.get(name)
-    return float(found) if type(found) in (int, float) and isinstance(found, int | float) else None
+    value = values.get(name)
+    return float(value) if type(value) in (int, float) and isinstance(value, int | float) else None
 
 
 def numbers(value: object) -> list[float]:

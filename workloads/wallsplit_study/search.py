@@ -81,8 +81,8 @@ def of(outcomes: Sequence[Outcome], approach: str) -> list[Outcome]:
     return [outcome for outcome in outcomes if outcome.cell.part == "search" and outcome.cell.approach == approach]
 
 
-def _median(found: Iterable[int | None]) -> int | None:
-    times = [time for time in found if time is not None]
+def _median(values: Iterable[int | None]) -> int | None:
+    times = [time for time in values if time is not None]
     return round(median(times)) if times else None
 
 

@@ -49,7 +49,7 @@ def two_machines(here: Sequence[Outcome], other: OtherMachine) -> Section | None
 
 def title(outcomes: Sequence[Outcome]) -> str | None:
     """Return the machine of the outcomes in words; None where they do not tell."""
-    return "; ".join(_in_words(one) for one in machines(outcomes)) or None
+    return "; ".join(_in_words(machine) for machine in machines(outcomes)) or None
 
 
 def _in_words(machine: Mapping[str, str]) -> str:

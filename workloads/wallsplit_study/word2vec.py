@@ -60,9 +60,9 @@ def word2vec(outcomes: Sequence[Outcome]) -> Section | None:
 def bounds(outcomes: Sequence[Outcome]) -> Table:
     """Return what a word computes and touches by the model, and what arithmetic and memory alone would take of it."""
     runs: dict[str, list[RunManifest]] = {}
-    for one in outcomes:
-        if one.cell.part == KEY and one.run:
-            runs.setdefault(one.cell.approach, []).append(one.run)
+    for outcome in outcomes:
+        if outcome.cell.part == KEY and outcome.run:
+            runs.setdefault(outcome.cell.approach, []).append(outcome.run)
     rows = tuple(
         (approach, *(_median(column) for column in zip(*map(_bounds, own), strict=True)))
         for approach, own in runs.items()
@@ -116,5 +116,9 @@ def _median(values: Sequence[float | None]) -> Cell:
 
 def _words_per_s(outcomes: Sequence[Outcome], approach: str) -> float | None:
     """Return words per second of the fastest repeat, vocabulary included."""
-    own = [one.run for one in outcomes if one.cell.part == KEY and one.cell.approach == approach and one.run]
+    own = [
+        outcome.run
+        for outcome in outcomes
+        if outcome.cell.part == KEY and outcome.cell.approach == approach and outcome.run
+    ]
     return max((rate for run in own if (rate := number(run.results, "words_per_second"))), default=None)

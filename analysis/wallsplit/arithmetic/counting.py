@@ -1,7 +1,6 @@
 """Arithmetic of a trace: steps and epochs counted in its windows, their FLOPs, the GPU work measured in them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -10,6 +9,7 @@ import polars as pl
 from wallsplit import units
 from wallsplit.arithmetic.peaks import Peaks
 from wallsplit.arithmetic.work import LedgerArithmetic, Peak, Scope, Work, modelled_ns
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, clip, intersect, merge, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Ledger, Window

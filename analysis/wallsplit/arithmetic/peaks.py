@@ -1,10 +1,10 @@
 """The peak that applies to each ledger: given, from the trace's GPU rows, or from the manifest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from wallsplit.arithmetic.work import LANES_PER_SM, Peak, cpu_peak, given_peak, gpu_peak, together
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.run.manifest import RunManifest
 from wallsplit.schema import Gpus

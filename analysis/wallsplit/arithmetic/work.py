@@ -6,10 +6,10 @@ only as the interval those two give.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from wallsplit import units
+from wallsplit.frozen import dataclass
 from wallsplit.run.manifest import Cpu
 
 # fp32 operations per cycle and SM by compute capability (a multiply-add is one): CUDA C++ Programming Guide,

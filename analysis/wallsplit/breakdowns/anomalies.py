@@ -13,7 +13,6 @@ from wallsplit.model.correlation import MOST_CALLS, Correlation, Numbers
 from wallsplit.model.error_codes import NOT_READY, in_words
 from wallsplit.model.model import Model
 from wallsplit.schema import ANOMALIES
-from wallsplit.why.device_clock import clocks_ahead
 
 NO_CALL = np.iinfo(np.int64).max
 """The time of the first of no calls."""
@@ -96,7 +95,7 @@ def _started_before_call(executed: pl.DataFrame, first_call: Times) -> Iterator[
 
 
 def _clock_ahead(model: Model) -> Iterator[Found]:
-    for clock in clocks_ahead(model):
+    for clock in model.clocks_ahead:
         where = f"waits of process {clock.pid} for device {clock.device}"
         yield "device_clock_ahead", clock.count, f"{where} return up to {clock.largest_ns} ns before their work ends"
 

@@ -1,12 +1,12 @@
 """Many threads' times on one axis, so that one sort and one binary search serve them all."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.breakdowns.slices import Ints
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import distinct, places_among
 
 Threads = npt.NDArray[np.integer[Any]]

@@ -1,10 +1,10 @@
 """What a table of the analysis is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model
 from wallsplit.schema import conform

@@ -1,7 +1,6 @@
 """What lies between a launch call and its kernel's end? As nsys' cuda_kern_exec_sum."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import polars as pl
 from wallsplit.breakdowns.breakdown import Breakdown
 from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.breakdowns.statistics import largest_first, overlapping, summarise_groups
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.model.model import Model

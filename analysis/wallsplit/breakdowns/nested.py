@@ -4,7 +4,6 @@ Push/pop ranges nest, so that a stack per thread tells all of it at once: the co
 whose ranges cross, and everything without a compiled core, are projected and nested by searches over whole arrays.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from wallsplit import native
 from wallsplit.breakdowns.nesting import nesting
 from wallsplit.breakdowns.projection import Calls, Ranges, project
 from wallsplit.breakdowns.slices import Ints
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import outer_first
 
 Codes = npt.NDArray[np.integer[Any]]

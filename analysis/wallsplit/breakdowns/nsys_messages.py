@@ -35,19 +35,18 @@ def compute(model: Model, _window: Window | None) -> pl.DataFrame:
         pl.coalesce("pid", pl.col("text").str.extract(_ABOUT_PROCESS.pattern).cast(pl.Int32, strict=False))
     )
     counts = about.group_by("severity", "pid", "text", maintain_order=True).len("count")
-    own = _own_processes(model)
-    having = {name: _processes(*rows(model)) for name, rows in _ROWS.items()}
+    own = _own_processes(model) if counts.height else set()
     rows = [
-        (SEVERITIES.get(severity, "other"), pid, text, count, _standing(text, pid, own, having))
+        (SEVERITIES.get(severity, "other"), pid, text, count, _standing(text, pid, own, model))
         for severity, pid, text, count in counts.iter_rows()
     ]
     return pl.DataFrame(rows, schema=NSYS_MESSAGES, orient="row")
 
 
-def _standing(text: str, pid: int | None, own: set[int], having: dict[str, set[int]]) -> str:
+def _standing(text: str, pid: int | None, own: set[int], model: Model) -> str:
     for pattern in _NOTHING_CAME:
         match = re.search(pattern, text)
-        processes = having.get(match[1], set()) if match else set()
+        processes = _processes(*_ROWS[match[1]](model)) if match and match[1] in _ROWS else set()
         if processes and (pid is None or pid in processes):
             return "refuted"
     return "other_process" if own and pid is not None and pid not in own else "stands"

@@ -1,13 +1,13 @@
 """What the calls inside each of many ranges ran on the GPU."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.breakdowns.axis import Axis, Threads
 from wallsplit.breakdowns.slices import Ints, prefix_aggregates, slice_extremes
+from wallsplit.frozen import dataclass
 
 BLOCK = 1 << 18
 """Ranges looked up at a time: bounds the memory, and the block stays in the processor's cache."""

@@ -1,13 +1,13 @@
 """Several ranks of one run, a trace each: which one the others wait for, and how evenly they compute."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.comparison.collectives import OVERLAP, Clocks, Matched, RankTrace, clocks, matched, set_by
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, clip, intersect, merge, total_ns
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
@@ -72,22 +72,22 @@ def compare_ranks(traces: Sequence[RankTrace]) -> Ranks:
     """
     if len(traces) < 2:
         raise ComparisonError(f"{len(traces)} rank with a GPU: it takes two to compare; give the trace of every rank")
-    found = matched(traces)
-    setting = clocks(traces, found)
-    reason = found.reason
+    collectives = matched(traces)
+    setting = clocks(traces, collectives)
+    reason = collectives.reason
     starts = ends = np.empty((len(traces), 0), np.int64)
     if setting.how == "collectives":
-        starts, ends = set_by(setting, found.starts), set_by(setting, found.ends)
+        starts, ends = set_by(setting, collectives.starts), set_by(setting, collectives.ends)
     is_shared = starts.max(axis=0) < ends.min(axis=0)
-    if len(found) and is_shared.mean() < OVERLAP:
-        overlap = f"of {len(found):,} collectives only {int(is_shared.sum()):,} overlap on all ranks"
+    if len(collectives) and is_shared.mean() < OVERLAP:
+        overlap = f"of {len(collectives):,} collectives only {int(is_shared.sum()):,} overlap on all ranks"
         reason = f"the clocks cannot be set: {overlap}"
         is_shared[:] = False
     starts = starts[:, is_shared]
     waits, last, margin = _arrivals(starts)
-    told = bool(is_shared.any())
+    is_known = bool(is_shared.any())
     ranks = tuple(
-        _rank(trace, _span(trace, found, row), _told(told, waits, last, margin, row))
+        _rank(trace, _span(trace, collectives, row), _told(is_known, waits, last, margin, row))
         for row, trace in enumerate(traces)
     )
     held_up = [rank.holds_up_ns or 0 for rank in ranks]
@@ -97,8 +97,8 @@ def compare_ranks(traces: Sequence[RankTrace]) -> Ranks:
         clocks=setting,
         matched=int(is_shared.sum()),
         not_overlapping=int((~is_shared).sum()),
-        skew=spread(np.asarray(np.ptp(starts, axis=0))) if told else None,
-        by_name=_by_name(found, is_shared, starts, waits) if told else (),
+        skew=spread(np.asarray(np.ptp(starts, axis=0))) if is_known else None,
+        by_name=_by_name(collectives, is_shared, starts, waits) if is_known else (),
         slowest=ranks[int(np.argmax(held_up))].label if max(held_up) > 0 else None,
         imbalance_ratio=max(computed) * len(computed) / sum(computed) - 1 if sum(computed) else None,
         reason=reason,
@@ -111,21 +111,21 @@ def _arrivals(starts: Times) -> tuple[Times, Times, Times]:
     return ordered[-1:] - starts, np.argmax(starts, axis=0), ordered[-1] - ordered[-2]
 
 
-def _told(told: bool, waits: Times, last: Times, margin: Times, row: int) -> tuple[int, int, int] | None:
-    if not told:
+def _told(is_known: bool, waits: Times, last: Times, margin: Times, row: int) -> tuple[int, int, int] | None:
+    if not is_known:
         return None
     came_last = (last == row) & (margin > 0)
     return int(waits[row].sum()), int(came_last.sum()), int(margin[came_last].sum())
 
 
-def _span(trace: RankTrace, found: Matched, row: int) -> Window:
+def _span(trace: RankTrace, collectives: Matched, row: int) -> Window:
     """Return from when to when a rank is looked at: its matched collectives; without any, its whole window."""
-    if not len(found):
+    if not len(collectives):
         return trace.window
-    return Window("collectives", int(found.starts[row].min()), int(found.ends[row].max()))
+    return Window("collectives", int(collectives.starts[row].min()), int(collectives.ends[row].max()))
 
 
-def _rank(trace: RankTrace, span: Window, told: tuple[int, int, int] | None) -> Rank:
+def _rank(trace: RankTrace, span: Window, waited: tuple[int, int, int] | None) -> Rank:
     (ledger,) = book(trace.activity, (span,))
     layers = trace.activity.layers
     assert layers is not None
@@ -134,7 +134,7 @@ def _rank(trace: RankTrace, span: Window, told: tuple[int, int, int] | None) -> 
         for names in (("gpu.kernel", "gpu.graph"), ("gpu.comm",))
     )
     comm_ns = total_ns(communicating)
-    wait_ns, came_last, holds_up_ns = told or (None, None, None)
+    wait_ns, came_last, holds_up_ns = waited or (None, None, None)
     return Rank(
         label=trace.label,
         ledger=ledger,
@@ -147,12 +147,14 @@ def _rank(trace: RankTrace, span: Window, told: tuple[int, int, int] | None) -> 
     )
 
 
-def _by_name(found: Matched, kept: npt.NDArray[np.bool_], starts: Times, waits: Times) -> tuple[CollectiveSkew, ...]:
-    names = np.array(found.names)[kept]
+def _by_name(
+    collectives: Matched, kept: npt.NDArray[np.bool_], starts: Times, waits: Times
+) -> tuple[CollectiveSkew, ...]:
+    names = np.array(collectives.names)[kept]
     result = []
     for name in sorted(set(names.tolist())):
         mine = names == name
         skew = spread(np.asarray(np.ptp(starts[:, mine], axis=0)))
         assert skew is not None
         result.append(CollectiveSkew(name, skew.count, skew, int(waits[:, mine].sum())))
-    return tuple(sorted(result, key=lambda one: (-one.wait_ns, one.name)))
+    return tuple(sorted(result, key=lambda skew: (-skew.wait_ns, skew.name)))

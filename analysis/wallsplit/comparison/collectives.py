@@ -1,13 +1,14 @@
 """The same collectives in the traces of several ranks, and the clocks of these traces set by them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
@@ -148,20 +149,28 @@ def _distance(reference: Times, other: Times, place: int) -> float:
     return median(theirs - ours[: len(theirs)]) or 0.0
 
 
-def clocks(ranks: Sequence[RankTrace], found: Matched) -> Clocks:
+def clocks(ranks: Sequence[RankTrace], collectives: Matched) -> Clocks:
     """Return how to set the ranks' clocks by the first one's: by the ends of collectives, else by UTC, if at all."""
     began = [rank.start_utc_ns for rank in ranks]
     utc = None if None in began else tuple((start or 0) - (began[0] or 0) for start in began)
-    if not len(found):
+    if not len(collectives):
         if utc is None:
             return Clocks(
-                "none", None, None, None, None, None, f"the clocks cannot be set: {found.reason}, and UTC is missing"
+                "none",
+                None,
+                None,
+                None,
+                None,
+                None,
+                f"the clocks cannot be set: {collectives.reason}, and UTC is missing",
             )
-        told = f"the clocks are set by UTC alone ({found.reason}): between machines it may be off by milliseconds"
-        return Clocks("utc", utc, (0,) * len(ranks), (0.0,) * len(ranks), None, None, told)
-    is_together = pl.Series(found.names).str.contains(TOGETHER).to_numpy()
-    chosen = is_together if is_together.any() else np.ones(len(found), np.bool_)
-    ends = found.ends[:, chosen]
+        sentence = (
+            f"the clocks are set by UTC alone ({collectives.reason}): between machines it may be off by milliseconds"
+        )
+        return Clocks("utc", utc, (0,) * len(ranks), (0.0,) * len(ranks), None, None, sentence)
+    is_together = pl.Series(collectives.names).str.contains(TOGETHER).to_numpy()
+    chosen = is_together if is_together.any() else np.ones(len(collectives), np.bool_)
+    ends = collectives.ends[:, chosen]
     lines = [_line(ends[0] - own, own) for own in ends]
     offsets = tuple(round(offset) for offset, _ in lines)
     drifts = tuple(drift for _, drift in lines)
@@ -169,9 +178,11 @@ def clocks(ranks: Sequence[RankTrace], found: Matched) -> Clocks:
     set_ends = set_by(Clocks("collectives", offsets, middles, drifts, None, None, ""), ends)
     apart = np.abs(set_ends - set_ends[0])[1:]
     spread_ns = round(median(apart.ravel()) or 0.0)
-    corrected = None if utc is None else max(abs(one - other) for one, other in zip(offsets, utc, strict=True))
-    told = f"the clocks are set by the ends of {int(chosen.sum()):,} collectives, which then lie {spread_ns:,} ns apart"
-    return Clocks("collectives", offsets, middles, drifts, spread_ns, corrected, told)
+    corrected = None if utc is None else max(abs(offset - other) for offset, other in zip(offsets, utc, strict=True))
+    sentence = (
+        f"the clocks are set by the ends of {int(chosen.sum()):,} collectives, which then lie {spread_ns:,} ns apart"
+    )
+    return Clocks("collectives", offsets, middles, drifts, spread_ns, corrected, sentence)
 
 
 def set_by(clocks: Clocks, times: Times) -> Times:

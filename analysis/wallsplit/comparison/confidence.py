@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wallsplit.comparison.sides import Side
+from wallsplit.frozen import dataclass
 
 Figure = Literal["median", "p05", "mean"]
 Verdict = Literal[
@@ -76,7 +76,7 @@ def confidence(before: Side, after: Side, figure: Figure = "median", level: floa
     elif known and all(steps) and min(sum(map(len, side)) for side in steps) >= ENOUGH_STEPS:
         series = [np.concatenate(side) for side in steps]
         interval = bootstrap(series[0], series[1], STATISTICS[figure], level)
-        blocks = " and ".join(str(block_length(one)) for one in series)
+        blocks = " and ".join(str(block_length(lengths)) for lengths in series)
         method = f"circular bootstrap of steps in blocks of {blocks}"
         covers = "differences between steps of these runs only: another run may differ more"
     low, high = interval or (None, None)
@@ -118,7 +118,7 @@ def welch(before: Sequence[float], after: Sequence[float], level: float) -> tupl
     change, error = float(logs[1].mean() - logs[0].mean()), sum(errors)
     if error == 0:
         return math.expm1(change), math.expm1(change)
-    freedom = error**2 / sum(one**2 / (len(values) - 1) for one, values in zip(errors, logs, strict=True))
+    freedom = error**2 / sum(own**2 / (len(values) - 1) for own, values in zip(errors, logs, strict=True))
     half = student_quantile((1 + level) / 2, freedom) * math.sqrt(error)
     return math.expm1(change - half), math.expm1(change + half)
 

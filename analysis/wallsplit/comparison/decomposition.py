@@ -1,11 +1,11 @@
 """Which kernels, calls and ranges changed: because there are more of them, or because each takes longer."""
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from wallsplit.comparison.repeats import Total, Totals
+from wallsplit.frozen import dataclass
 
 Change = Literal["slower", "faster", "same", "new", "gone"]
 

@@ -1,7 +1,6 @@
 """Sides against each other: the whole comparison as one value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from wallsplit.comparison.confidence import Confidence, Figure, confidence
 from wallsplit.comparison.decomposition import Row, decomposition
@@ -9,6 +8,7 @@ from wallsplit.comparison.repeats import KINDS, Measured, Total
 from wallsplit.comparison.sides import Side
 from wallsplit.comparison.units import AUTO, RUN, STEP, choose
 from wallsplit.comparison.waterfall import Waterfall, scale, waterfall
+from wallsplit.frozen import dataclass
 
 SAME_WORK: float = 0.02
 """By how much the launches of two windows may differ that hold the same work."""

@@ -1,11 +1,11 @@
 """Whether two traces are of one program, so that comparing them tells something."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from wallsplit.analysis import Analysis
 from wallsplit.breakdowns import kernel_summary
+from wallsplit.frozen import dataclass
 from wallsplit.run.manifest import RunManifest
 
 ALIKE = 0.5
@@ -45,11 +45,11 @@ class _Traits:
         return cls(_name(analysis.run), frozenset(() if table is None else table["name"]))
 
 
-def _are_one(one: _Traits, other: _Traits) -> bool:
-    if one.name is not None and other.name is not None:
-        return one.name == other.name
-    both = one.kernels & other.kernels
-    return bool(both) and len(both) >= ALIKE * len(one.kernels | other.kernels)
+def _are_one(first: _Traits, second: _Traits) -> bool:
+    if first.name is not None and second.name is not None:
+        return first.name == second.name
+    both = first.kernels & second.kernels
+    return bool(both) and len(both) >= ALIKE * len(first.kernels | second.kernels)
 
 
 def _name(run: RunManifest | None) -> str | None:

@@ -1,7 +1,6 @@
 """One trace as what can be compared: its mean ledger and its tables per unit, exact."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import polars as pl
@@ -30,6 +29,7 @@ from wallsplit.comparison.units import (
     units,
 )
 from wallsplit.errors import ComparisonError, LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.booking import book
 from wallsplit.ledger.ledger import Ledger, Window
 from wallsplit.run.manifest import RunManifest
@@ -120,15 +120,15 @@ def measured(recording: Recording, path: str, per: str) -> Measured:
         ComparisonError: the trace has no such unit.
         LedgerError: a ledger does not add up.
     """
-    found: Measured = {}
-    for one in AUTOMATIC if per == AUTO else (per,):
-        its = units(recording, one)
+    by_unit: Measured = {}
+    for unit in AUTOMATIC if per == AUTO else (per,):
+        its = units(recording, unit)
         if its is not None:
             ledgers = [ledger for activity in recording.compared for ledger in book(activity, (its.window,))]
             tables = {kind.breakdown.name: kind.breakdown.of(recording.model, its.window) for kind in KINDS}
             machine = _machine(recording.model.gpus, recording.manifest)
-            found[one] = _repeat(path, its, ledgers, tables, machine)
-    return _not_empty(found, path, per)
+            by_unit[unit] = _repeat(path, its, ledgers, tables, machine)
+    return _not_empty(by_unit, path, per)
 
 
 def measured_before(analysis: Analysis, per: str) -> Measured:
@@ -143,21 +143,21 @@ def measured_before(analysis: Analysis, per: str) -> Measured:
     ledgers = [x for x in analysis.ledgers if x.device is not None] or list(analysis.ledgers)
     if not ledgers or analysis.window is None or any(ledger.window for ledger in ledgers):
         raise ComparisonError(f"{analysis.path}: holds no ledger of one window; analyse the trace in another --window")
-    found: Measured = {}
-    for one in AUTOMATIC if per == AUTO else (per,):
-        its = _units_before(analysis, one, len(ledgers), analysis.window)
+    by_unit: Measured = {}
+    for unit in AUTOMATIC if per == AUTO else (per,):
+        its = _units_before(analysis, unit, len(ledgers), analysis.window)
         if its is not None:
             machine = _machine(analysis.gpus, analysis.run)
-            found[one] = _repeat(analysis.path, its, ledgers, analysis.tables, machine)
-    return _not_empty(found, analysis.path, per)
+            by_unit[unit] = _repeat(analysis.path, its, ledgers, analysis.tables, machine)
+    return _not_empty(by_unit, analysis.path, per)
 
 
-def _not_empty(found: Measured, path: str, per: str) -> Measured:
-    if not found:
+def _not_empty(by_unit: Measured, path: str, per: str) -> Measured:
+    if not by_unit:
         raise ComparisonError(
             f"{path}: has no {_MEANT.get(per, f'{per} that matches')}, so it cannot be compared per that"
         )
-    return found
+    return by_unit
 
 
 def _units_before(analysis: Analysis, per: str, ledgers: int, window: Window) -> Units | None:

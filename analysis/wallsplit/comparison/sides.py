@@ -3,7 +3,6 @@
 import glob
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.comparison.repeats import Repeat, Total, Totals
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 
 _WILD = frozenset("*?[")
 
@@ -59,10 +59,10 @@ def named_paths(arguments: Sequence[str]) -> dict[str, tuple[Path, ...]]:
     Raises:
         ComparisonError: there are fewer than two sides, or a pattern matches nothing.
     """
-    given = [_split(argument) for argument in arguments]
-    stems = Counter(Path(path).stem for label, path in given if label is None)
+    labelled = [_split(argument) for argument in arguments]
+    stems = Counter(Path(path).stem for label, path in labelled if label is None)
     result: dict[str, tuple[Path, ...]] = {}
-    for label, path in given:
+    for label, path in labelled:
         named = label or _label(Path(path), result, is_shared=stems[Path(path).stem] > 1)
         result[named] = (*result.get(named, ()), *files_of(path))
     if len(result) < 2:
@@ -94,7 +94,7 @@ def files_of(path: str) -> tuple[Path, ...]:
     """
     if not _WILD & set(path) or Path(path).exists():
         return (Path(path),)
-    found = sorted(glob.glob(path))  # noqa: PTH207 - absolute, relative, folders: all may hold patterns
-    if not found:
+    paths = sorted(glob.glob(path))  # noqa: PTH207 - absolute, relative, folders: all may hold patterns
+    if not paths:
         raise ComparisonError(f"{path}: matches no file")
-    return tuple(map(Path, found))
+    return tuple(map(Path, paths))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from wallsplit.arithmetic.counting import marked
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
@@ -133,10 +133,10 @@ def _samples(recording: Recording) -> Units | None:
     count = samples(recording.manifest, len(marked(recording.model, "epoch", recording.window)))
     if count is None:
         return None
-    found = _steps(recording)
-    if found is None or not found.marked:
+    stepped = _steps(recording)
+    if stepped is None or not stepped.marked:
         return Units(Fraction(count), recording.window)
-    return Units(Fraction(count), recording.window, found.strides, Fraction(count) / found.count)
+    return Units(Fraction(count), recording.window, stepped.strides, Fraction(count) / stepped.count)
 
 
 def _ranges(recording: Recording, per: str) -> Units | None:

@@ -1,7 +1,6 @@
 """The change of the wall time, account by account: exact, and in whole numbers that still add up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import Literal
@@ -10,6 +9,7 @@ from wallsplit.accounts import ACCOUNTS, OTHER_PROCESS, PART_OF, PARTS
 from wallsplit.comparison.sides import Side
 from wallsplit.comparison.units import RUN
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 
 Scale = Literal["ns", "ps"]
 PER_NS: dict[Scale, int] = {"ns": 1, "ps": 1000}

@@ -1,7 +1,7 @@
 """From causes to findings: what to say first, what each finding could win at most, and where to keep silent."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,9 @@ from wallsplit.accounts import ACCOUNTS
 from wallsplit.diagnosis import rules
 from wallsplit.diagnosis.diagnosis import PHASES_OF_RUN, Call, Diagnosis, FailedCall, Finding, PhaseOfRun, Scope
 from wallsplit.diagnosis.frameworks import framework
+from wallsplit.diagnosis.paid_once import paid_once
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, clip, intersect, merge, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
@@ -161,15 +163,10 @@ def steps_exist(steps: Steps) -> bool:
 
 
 def _startup(evidence: Evidence, rows: Rows, causes: Causes, scope: Scope) -> Iterator[Finding]:
-    """Yield the finding that most of the window is paid once: idle outside the scope, and loading inside it."""
-    outside = {cause: causes[cause] - scope.causes[cause] for cause in rules.ONCE}
-    for cause in ("loading", "compile", *(("startup",) if scope.name == "core" else ())):
-        outside[cause] += scope.causes[cause]
-    once, wall = sum(outside.values()), evidence.window.wall_ns
-    if once >= rules.HALF * wall:
-        parts = {cause: ns for cause, ns in outside.items() if ns}
-        longest = _longest_call(rows, evidence.names, scope)
-        yield Finding("startup", once / wall, once, once / wall, parts=parts, longest_call=longest)
+    """Yield the finding that most of the window is paid once."""
+    once = paid_once(causes, scope, evidence.window.wall_ns)
+    if once.prize_upper_ns >= rules.HALF * evidence.window.wall_ns:
+        yield replace(once, longest_call=_longest_call(rows, evidence.names, scope))
 
 
 def _longest_call(rows: Rows, names: Names, scope: Scope) -> Call | None:

@@ -1,7 +1,8 @@
 """What was found, as values: the scope it holds for, the findings and what each could win at most."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from wallsplit.frozen import dataclass
 
 ScopeName = Literal["steady steps", "core"]
 PhaseName = Literal["once", "steady", "rest"]

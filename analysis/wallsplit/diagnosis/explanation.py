@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from wallsplit.diagnosis.diagnose import Evidence, diagnose, without_cuda, witho
 from wallsplit.diagnosis.diagnosis import Diagnosis, Finding
 from wallsplit.diagnosis.long_calls import long_calls
 from wallsplit.errors import WindowError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, host_timelines
 from wallsplit.ledger.host_parts import host_parts
@@ -19,12 +20,12 @@ from wallsplit.ledger.phases import PHASE_NAMES, PHASES, PhaseRules, phase_of
 from wallsplit.ledger.pieces import pieces
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Model, Names
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.schema import MEMORY_USE, RANGE_THREADS, IdleCauses, empty
 from wallsplit.why.causes import CauseTimeline
 from wallsplit.why.comm import Comm, RankSkew, comm, rank_skew
 from wallsplit.why.contention import Contention, contention
 from wallsplit.why.course import Course, course
-from wallsplit.why.device_clock import ClockAhead, clocks_ahead
 from wallsplit.why.gpu_metrics import GpuMetricMeans, gpu_metrics
 from wallsplit.why.idle_time import IdleTime, causes_of, idle_time
 from wallsplit.why.launch import Launch, launch
@@ -118,7 +119,7 @@ def explain(
         ledgers=explanations,
         rank_skew=rank_skew(activities, window),
         cpu_sampling=samples.facts if samples else None,
-        clocks_ahead=clocks_ahead(model),
+        clocks_ahead=model.clocks_ahead,
         range_threads=range_threads(model, window),
         memory_over_time=pl.concat(
             [
@@ -174,9 +175,13 @@ def _explanation(
     samples: Sampling | None,
 ) -> Explanation:
     found = steps(model, activity, window, rules=rules)  # first: it takes most memory
+    step_starts = found.rows["host_start"].to_numpy()
     cut = pieces(activity, host, window)
+    launches = launch(activity, window, step_starts, cut)
+    went = course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window))
     causes = causes_of(model, activity, cut)
     idle = idle_time(model, activity, host, cut, causes, ledger)
+    del cut  # millions of pieces, and what was told of them
     use = sm(activity, window, model.gpus)
     if activity.rows is None:
         diagnosis = without_cuda(_host_ns(idle.idle_causes), window.wall_ns)
@@ -194,14 +199,13 @@ def _explanation(
             covered_between=lambda start, end: covered_ns(activity, Window("scope", start, end), model.gpus),
         )
         diagnosis = _with_long_calls(diagnose(evidence), activity.rows, model.names, causes)
-    step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
-        course=course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window)),
+        course=went,
         idle=idle,
         steps=found,
         sm=use,
-        launch=launch(activity, window, step_starts, cut),
+        launch=launches,
         sync=sync(activity, window, model.names, _phase_at(host), host.elsewhere),
         comm=comm(activity, window, model.names),
         host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),

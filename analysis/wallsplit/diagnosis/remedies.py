@@ -1,6 +1,6 @@
 """What to do about a finding, by framework: one table. Sources are the documentation pages named beside each row."""
 
-from dataclasses import dataclass
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True)

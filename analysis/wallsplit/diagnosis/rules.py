@@ -1,6 +1,6 @@
 """The rules: what is looked for, from which share on, and in which order. One table (docs/why.md lists it)."""
 
-from dataclasses import dataclass
+from wallsplit.frozen import dataclass
 
 SHARE = 0.10
 """A cause that takes less of the scope is no finding: removing it would win less than noise hides."""

@@ -3,7 +3,6 @@
 import gzip
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
@@ -14,6 +13,7 @@ from wallsplit.export.ledger_tracks import GROUP, ledger_tracks
 from wallsplit.export.new_file import check_free, new_file
 from wallsplit.export.recorded_tracks import Recorded, recorded, recorded_tracks
 from wallsplit.export.slices import Process, Track
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.host import host_timelines
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.timeline import summed

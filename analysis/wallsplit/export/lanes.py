@@ -2,12 +2,12 @@
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.export.slices import Slices
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 
 Rows = npt.NDArray[np.intp]

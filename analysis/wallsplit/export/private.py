@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from wallsplit.frozen import dataclass
 
 USER, HOST, UUID, MAC = "user@example.org", "192.0.2.1", "00000000-0000-0000-0000-000000000000", "00:00:00:00:00:00"
 ANONYMOUS, LEFT_OUT = "anon", "…"

@@ -1,7 +1,6 @@
 """What was recorded as tracks: CUDA calls and ranges by thread, operations by stream, arrows between them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +8,7 @@ import polars as pl
 
 from wallsplit.breakdowns.kernel_labels import label_of
 from wallsplit.export.slices import Process, Track, named_slices
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model
 from wallsplit.model.nvtx import NO_THREAD

@@ -7,7 +7,6 @@ import secrets as random_source
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +19,7 @@ from wallsplit.export.renaming import RenamedTexts, Renaming, is_public
 from wallsplit.export.sameness import difference
 from wallsplit.export.secrets import Secrets, secrets
 from wallsplit.export.shared_manifest import shared_manifest
+from wallsplit.frozen import dataclass
 from wallsplit.pipeline import Examined, examine
 from wallsplit.run import manifest
 from wallsplit.run.beside_trace import recorded_run

@@ -5,7 +5,6 @@ They are collected from every text of the file, shared or not.
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from wallsplit.export.private import (
     values,
     without,
 )
+from wallsplit.frozen import dataclass
 from wallsplit.trace import Trace
 
 _NAMES_A_MACHINE = re.compile(r"(?i)^(?:\w+_)?(?:host_?name|computer_?name|user_?name|host|user)$")

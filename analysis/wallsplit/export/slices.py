@@ -1,12 +1,12 @@
 """What a timeline viewer shows: tracks of named slices."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 
 Codes = npt.NDArray[np.int64]

@@ -1,9 +1,9 @@
 """Stacked bars as data; the one drawing that every renderer can make itself."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from wallsplit.frozen import dataclass
 from wallsplit.units import largest_remainders
 
 

@@ -4,7 +4,6 @@ import io
 import textwrap
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from wallsplit.accounts import PARTS
 from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.drawing import HEADLINE, INK, SETTINGS, Figure, canvas
 from wallsplit.figures.strip import Strip, beside_label, ticks
+from wallsplit.frozen import dataclass
 from wallsplit.text import PROSE, for_people
 from wallsplit.words.amounts import per_cent
 

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 
 from wallsplit import units
 from wallsplit.figures.svg_paths import percentage
+from wallsplit.frozen import dataclass
 
 _ROW, _HEAD, _FOOT = 24, 6, 22
 _MARKS = ("M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z", "M0-5.5l5.2 9.5h-10.4z", "M-4-4h8v8h-8z")

@@ -3,7 +3,6 @@
 import io
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from wallsplit.figures.bars import Bars
 from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.dots import Dots
 from wallsplit.figures.inline import Inline
+from wallsplit.frozen import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,9 @@ from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.explanation import Explanation
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.figures.drawing import Figure, stacked
-from wallsplit.words.findings import TITLES, scope_name
+from wallsplit.words.findings import scope_name
 from wallsplit.words.labels import ledger_label
+from wallsplit.words.titles import TITLES
 
 MOST = 10
 _NOT_IDLE = ("work", "comm")

@@ -1,7 +1,8 @@
 """A figure that a page draws itself: its SVG, and what its colours mean."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Many steps: what each takes, its causes stacked, the slowest marked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -14,6 +13,7 @@ from wallsplit.figures.colours import COLOURS
 from wallsplit.figures.inline import Kind
 from wallsplit.figures.strip import clock
 from wallsplit.figures.svg_paths import number, percentage, stacked
+from wallsplit.frozen import dataclass
 from wallsplit.why.steps import Steps
 from wallsplit.words.amounts import duration
 from wallsplit.words.labels import ledger_label

@@ -1,7 +1,6 @@
 """The strip: a run from its start to its end, its accounts stacked, ranges or steps beneath."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +11,17 @@ from wallsplit.accounts import ACCOUNTS, PARTS
 from wallsplit.analysis import Analysis
 from wallsplit.breakdowns.range_groups import grouped
 from wallsplit.figures.inline import Kind
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
 from wallsplit.why.course import SAMPLED, Beside, Course
 from wallsplit.words.amounts import per_cent
 from wallsplit.words.labels import ledger_label
-from wallsplit.words.speakers import Speaker, speakers
+from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST = 8
-"""Strips shown at once; of more GPUs the one that works least and the one in the middle."""
+"""Strips shown at once; of more GPUs the one that the figures are of and the one in the middle."""
 PHASE_KEYS = ("phase1", "phase2", "phase3", "phase4", "phase5")
 """Colours of the largest parts of host code, where there is nothing else."""
 OTHER, BLOCKED, RUN = "elsewhere", "blocked", "host"
@@ -43,6 +43,13 @@ class Strip:
     lanes: tuple[tuple[Beside, ...], ...]
     steady: tuple[int, int] | None
     """From when to when the steps are steady."""
+    is_subject: bool = False
+    """Whether verdict, cards and advice speak of this one among several."""
+
+    @property
+    def heading(self) -> str:
+        """The label, and whether the figures are of it; empty where there is but one."""
+        return f"{self.label} – the figures below are of it" if self.is_subject else self.label
 
     @property
     def start_ns(self) -> int:
@@ -75,16 +82,27 @@ class Strip:
 
 
 def strips(analysis: Analysis) -> tuple[Strip, ...]:
-    """Return a strip for each GPU, of many the worst and the median; without a GPU, of each process; () if unknown."""
-    every = tuple(speaker for speaker in speakers(analysis) if speaker.why.course is not None)
+    """Return a strip for each GPU, of many two (see MOST); without a GPU, of each process; () if unknown."""
+    told = speakers(analysis)
+    subject = worst(told) if told else None
+    every = tuple(speaker for speaker in told if speaker.why.course is not None)
     if len(every) > MOST:
         ordered = sorted(every, key=lambda speaker: (speaker.share("work"), speaker.ledger.gpu or 0))
-        every = (ordered[0], ordered[len(ordered) // 2])
-    drawn = [_strip(analysis, speaker, alone=len(every) == 1) for speaker in every[:MOST]]
+        middle = ordered[len(ordered) // 2]
+        first = subject if subject in every and subject is not middle else ordered[0]
+        every = (first, middle)
+    alone = len(every) == 1
+    drawn = [_strip(analysis, speaker, alone=alone, is_subject=speaker is subject and not alone) for speaker in every]
     return tuple(strip for strip in drawn if strip is not None)
 
 
-def _strip(analysis: Analysis, speaker: Speaker, *, alone: bool) -> Strip | None:
+def fewer(strips: Sequence[Strip], most: int) -> tuple[Strip, ...]:
+    """Return at most so many of the strips in their order, the subject's among them."""
+    kept = sorted(range(len(strips)), key=lambda i: not strips[i].is_subject)[:most]
+    return tuple(strips[i] for i in sorted(kept))
+
+
+def _strip(analysis: Analysis, speaker: Speaker, *, alone: bool, is_subject: bool) -> Strip | None:
     course, phases = speaker.why.course, speaker.diagnosis.phases_of_run
     if course is None or not course.ns.size:
         return None
@@ -98,6 +116,7 @@ def _strip(analysis: Analysis, speaker: Speaker, *, alone: bool) -> Strip | None
         shares=shares,
         lanes=course.lanes,
         steady=(phases[1].start_ns, phases[1].end_ns) if phases else None,
+        is_subject=is_subject,
     )
 
 

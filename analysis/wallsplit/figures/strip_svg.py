@@ -13,6 +13,8 @@ TALL, LOW = 92, 44
 _LANE, _AXIS, _GAP = 20, 20, 6
 _READABLE = 40
 """Stretches of a lane that are shown even without names."""
+_SEEN = 0.01
+"""Of the drawing's width: a lane without a name that covers less of it is left out."""
 _LETTER = 6.6
 """Pixels a letter takes at most, so that a label is shown where it fits and never cut."""
 _WIDTHS = ((340, ""), (700, "from-broad"), (1100, "from-wide"))
@@ -52,9 +54,14 @@ def _hover(strip: Strip) -> Iterator[str]:
 
 
 def _lane(strip: Strip, lane: Sequence[Beside]) -> str:
-    """Return a lane at the top of its own drawing; nothing where so much is in it that nothing has room for a name."""
+    """Return a lane at the top of its own drawing; nothing where it would tell nothing.
+
+    That is where nothing has room for a name, and it is too much to be told apart, or hardly to be seen.
+    """
     drawn = [_beside(strip, beside) for beside in lane if strip.place(beside.end_ns) > strip.place(beside.start_ns)]
-    return "" if len(drawn) > _READABLE and not any("<text" in element for element in drawn) else "".join(drawn)
+    covered = sum(strip.place(beside.end_ns) - strip.place(beside.start_ns) for beside in lane)
+    tells = len(drawn) <= _READABLE and covered >= _SEEN
+    return "".join(drawn) if tells or any("<text" in element for element in drawn) else ""
 
 
 def _beside(strip: Strip, beside: Beside) -> str:

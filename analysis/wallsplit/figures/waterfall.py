@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from wallsplit.comparison.pairs import Pair
 from wallsplit.comparison.waterfall import Line
 from wallsplit.figures.drawing import INK, Figure
 from wallsplit.figures.inline import Inline
+from wallsplit.frozen import dataclass
 from wallsplit.text import for_people
 from wallsplit.units import ns, signed_ns
 from wallsplit.words.changes import label

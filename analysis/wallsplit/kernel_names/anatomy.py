@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from wallsplit.frozen import dataclass
 from wallsplit.kernel_names.demangling import demangled
 from wallsplit.kernel_names.signature import Part, Signature
 

@@ -1,9 +1,9 @@
 """What kind of work a kernel does, by its name: "matmul or everything else?" is what most people ask first."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from wallsplit.frozen import dataclass
 from wallsplit.kernel_names.anatomy import anatomy
 from wallsplit.model.communication import communication_library
 

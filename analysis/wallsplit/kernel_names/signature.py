@@ -1,9 +1,11 @@
 """A demangled C++ name taken apart: its path, and the template arguments and the call of each part of the path."""
 
+import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Self
+
+from wallsplit.frozen import dataclass
 
 LONGEST = 16_384
 """Characters of a name that are looked at."""
@@ -39,7 +41,7 @@ class Part:
         return split(found[1]) if found else ()
 
 
-@dataclass
+@dataclasses.dataclass
 class _Draft:
     name: str = ""
     arguments: tuple[str, ...] = ()

@@ -3,14 +3,13 @@
 One set of intervals per account and (process, device); booking them in a window is the ledger's work.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import GPU_ACCOUNTS, LAYERS, OTHER_PROCESS
 from wallsplit.cores import Each, in_turn
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, Times, covers, merge, of_others, union
 from wallsplit.ledger.rows import Rows, rows_of_processes
 from wallsplit.ledger.timeline import NOTHING, Layers, Timeline, timeline

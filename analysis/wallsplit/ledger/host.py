@@ -5,13 +5,13 @@ the API call behind each account, and whether another device of the process work
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import API_ACCOUNTS
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, of_others
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE, UNLABELLED, Codes, Labels, latest_begun, paint

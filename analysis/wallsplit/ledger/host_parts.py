@@ -1,13 +1,13 @@
 """The account `host`, split: by phase, then blocked in the operating system, then running (docs/ledger.md)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.host import HostTimelines
 from wallsplit.ledger.labels import NONE
 from wallsplit.ledger.ledger import Ledger

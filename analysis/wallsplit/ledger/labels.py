@@ -4,12 +4,11 @@ A label that one interval gives must give way to that of another: `paint` decide
 of O(n log n), whether intervals nest, cross or lie on different threads.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit import native
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, places
 
 Codes = npt.NDArray[np.int32]

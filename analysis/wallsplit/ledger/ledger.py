@@ -1,6 +1,6 @@
 """The ledger as a value: where a window's time went."""
 
-from dataclasses import dataclass
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True)

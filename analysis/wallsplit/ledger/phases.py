@@ -1,11 +1,10 @@
 """Phases of a run by its NVTX ranges' names: a table, and the user's rules in front (docs/idle-time.md)."""
 
 import re
-import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 from wallsplit.errors import PhaseRulesError
+from wallsplit.frozen import dataclass
 
 MPI = "mpi"
 """The phase of MPI calls: no name decides it."""
@@ -129,6 +128,8 @@ def phase_rules(path: Path) -> tuple[PhaseRule, ...]:
     Raises:
         PhaseRulesError: the file cannot be read, or has a key that is no phase, or a value that is no such expression.
     """
+    import tomllib  # few have a file of their own
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from wallsplit import native
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, HOST, OTHER_PROCESS
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines, api_calls

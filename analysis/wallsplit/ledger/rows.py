@@ -1,12 +1,12 @@
 """The rows behind each ledger: one process's calls, and its GPU operations on one device."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.setup import set_up_by_cause
 from wallsplit.model import Model
 from wallsplit.model.correlation import Numbers
@@ -57,7 +57,7 @@ def rows_of_processes(model: Model) -> dict[int, dict[int | None, Rows]]:
 
 def rows_of(frame: pl.DataFrame, key: str, value: int) -> slice:
     """Return the rows with this value of a column in ascending order."""
-    low, high = (frame[key].search_sorted(value, side=side) for side in SIDES)
+    low, high = (int(np.searchsorted(frame[key].to_numpy(), value, side)) for side in SIDES)
     return slice(low, high)
 
 

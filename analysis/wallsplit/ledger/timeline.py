@@ -5,7 +5,6 @@ are then one bincount over it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from wallsplit import native
 from wallsplit.accounts import ACCOUNTS, LAYERS
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, Times
 from wallsplit.ranks import distinct as distinct_numbers
 from wallsplit.ranks import ranked

@@ -6,7 +6,6 @@ selects the ranges of a process or of a thread is a view of the rows, not a copy
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.schema import NVTX_RANGES, NvtxRanges, conform
 from wallsplit.trace.kinds import Kinds

@@ -1,9 +1,8 @@
 """What the export says about its own recording."""
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.rows import pid
 from wallsplit.schema import DIAGNOSTICS, Diagnostics, conform
 from wallsplit.trace import Trace
@@ -29,10 +28,10 @@ class Capture:
 
 def capture(trace: Trace) -> Capture:
     """Return the metadata of the export."""
-    pairs = trace.scan("META_DATA_EXPORT", ["name", "value"]).select(pl.col("name", "value").cast(pl.String))
-    values = dict(pairs.drop_nulls().collect().iter_rows())
-    durations = trace.scan("ANALYSIS_DETAILS", ["duration"]).drop_nulls().collect()["duration"]
-    starts = trace.scan("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]).drop_nulls().collect()["utcEpochNs"]
+    pairs = trace.read("META_DATA_EXPORT", ["name", "value"]).select(pl.col("name", "value").cast(pl.String))
+    values = dict(pairs.drop_nulls().iter_rows())
+    durations = trace.read("ANALYSIS_DETAILS", ["duration"])["duration"].drop_nulls()
+    starts = trace.read("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"])["utcEpochNs"].drop_nulls()
     return Capture(
         nsys_version=values.get("EXPORT_PRODUCT_VERSION") or values.get("EXPORT_VERSION"),
         schema_version=values.get("EXPORT_SCHEMA_VERSION"),
@@ -45,9 +44,9 @@ def capture(trace: Trace) -> Capture:
 
 def diagnostics(trace: Trace) -> Diagnostics:
     """Return the profiler's own messages (schema.DIAGNOSTICS), in file order."""
-    raw = trace.scan("DIAGNOSTIC_EVENT", ["severity", "text", "globalPid"])
+    raw = trace.read("DIAGNOSTIC_EVENT", ["severity", "text", "globalPid"])
     own = pid("globalPid")
     frame = raw.select("severity", pl.when(own > 0).then(own).alias("pid"), pl.col("text").cast(pl.String)).drop_nulls(
         ["severity", "text"]
     )
-    return Diagnostics(conform(frame.collect(), DIAGNOSTICS, "diagnostics"))
+    return Diagnostics(conform(frame, DIAGNOSTICS, "diagnostics"))

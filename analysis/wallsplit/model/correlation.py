@@ -5,13 +5,13 @@ and no second sort in the ledger, in the launches, in the projection or among th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ranks import ranked
 

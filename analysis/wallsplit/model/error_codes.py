@@ -4,7 +4,7 @@ Source: enum cudaError of the CUDA Runtime API reference (driver_types.h, CUDA 1
 Runtime"; from CUDA 10.1 on the driver's CUresult has the same numbers for the same errors.
 """
 
-from dataclasses import dataclass
+from wallsplit.frozen import dataclass
 
 OUT_OF_MEMORY = 2
 NOT_READY = 600

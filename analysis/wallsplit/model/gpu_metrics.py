@@ -21,7 +21,7 @@ GPU_OF_TYPE = 0xFF  # the bits of a typeId that hold the GPU's id
 
 def gpu_metrics(trace: Trace) -> GpuMetricSamples:
     """Return the samples of GPU_METRICS (schema.GPU_METRIC_SAMPLES), in file order; values beyond 0 to 100 left out."""
-    named = trace.scan("TARGET_INFO_GPU_METRICS", ["typeId", "metricId", "metricName"]).collect()
+    named = trace.read("TARGET_INFO_GPU_METRICS", ["typeId", "metricId", "metricName"])
     ours = [metric(str(name)) for name in named["metricName"]]
     known = named.select("typeId", "metricId", metric=pl.Series(ours, dtype=GpuMetric)).drop_nulls().unique()
     samples = trace.scan(TABLE, ["timestamp", "typeId", "metricId", "value"]).drop_nulls()

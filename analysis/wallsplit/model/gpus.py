@@ -22,10 +22,11 @@ MOST = {"smCount": 2**16, "maxWarpsPerSm": 2**16, "maxBlocksPerSm": 2**16}
 """Above it, or above 2^60 for the other amounts, a description is of no GPU: the figure is not known."""
 
 
-def gpus(trace: Trace, used: Mapping[tuple[int, int], int]) -> Gpus:
+def gpus(described: pl.DataFrame, used: Mapping[tuple[int, int], int]) -> Gpus:
     """Return one row per physical GPU in use (schema.GPUS), null where the export does not describe it.
 
-    `used` tells the physical GPU behind each (pid, device) that did something.
+    `described` is what `descriptions` returns; `used` tells the physical GPU behind each (pid, device) that did
+    something.
     """
     devices: dict[int, set[int]] = {}
     for (_, device), gpu in used.items():
@@ -34,23 +35,24 @@ def gpus(trace: Trace, used: Mapping[tuple[int, int], int]) -> Gpus:
     frame = pl.DataFrame(
         {"gpu": pl.Series(sorted(devices), dtype=pl.Int64), "device": pl.Series(ordinals, dtype=pl.Int32)}
     )
-    return Gpus(conform(frame.join(_descriptions(trace), on="gpu", how="left").sort("gpu"), GPUS, "gpus"))
+    return Gpus(conform(frame.join(described, on="gpu", how="left").sort("gpu"), GPUS, "gpus"))
 
 
-def memory_of_gpus(trace: Trace) -> dict[int, int]:
+def memory_of_gpus(described: pl.DataFrame) -> dict[int, int]:
     """Return the bytes of memory of each physical GPU that the export describes, in use or not."""
-    known = _descriptions(trace).select("gpu", "memory_bytes").drop_nulls()
+    known = described.select("gpu", "memory_bytes").drop_nulls()
     return dict(known.iter_rows())
 
 
 def physical_gpus(trace: Trace) -> dict[tuple[int, int], int]:
     """Return the physical GPU behind each (pid, device), where the export tells: a process numbers devices itself."""
-    raw = trace.scan("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]).drop_nulls().collect()
+    raw = trace.read("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]).drop_nulls()
     return {(int(pid), int(device)): int(gpu) for gpu, device, pid in raw.iter_rows()}
 
 
-def _descriptions(trace: Trace) -> pl.DataFrame:
-    raw = trace.scan("TARGET_INFO_GPU", ["id", "name", "computeMajor", "computeMinor", *AMOUNTS.values()])
+def descriptions(trace: Trace) -> pl.DataFrame:
+    """Return what schema.GPUS has of each physical GPU that the export describes, but for the devices."""
+    raw = trace.read("TARGET_INFO_GPU", ["id", "name", "computeMajor", "computeMinor", *AMOUNTS.values()])
     major, minor = pl.col("computeMajor").cast(pl.String), pl.col("computeMinor").fill_null(0).cast(pl.String)
     described = raw.select(
         pl.col("id").alias("gpu"),
@@ -62,7 +64,7 @@ def _descriptions(trace: Trace) -> pl.DataFrame:
         ),
         pl.concat_str([major, pl.lit("."), minor]).alias("compute_capability"),
     )
-    return _completed(described.unique("gpu", keep="first", maintain_order=True).collect())
+    return _completed(described.unique("gpu", keep="first", maintain_order=True))
 
 
 def _completed(rows: pl.DataFrame) -> pl.DataFrame:

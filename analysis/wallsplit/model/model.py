@@ -1,16 +1,19 @@
 """All the frames of one trace, each read once."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from functools import cached_property
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.annotations import Annotations
 from wallsplit.model.api_calls import TABLE as CALLS
 from wallsplit.model.api_calls import api_calls
 from wallsplit.model.capture import Capture, capture, diagnostics
 from wallsplit.model.correlation import Correlation
+from wallsplit.model.device_clock import ClockAhead, clocks_ahead
 from wallsplit.model.gpu_metrics import gpu_metrics
-from wallsplit.model.gpus import gpus, memory_of_gpus, physical_gpus
+from wallsplit.model.gpus import descriptions, gpus, memory_of_gpus, physical_gpus
 from wallsplit.model.graph_replays import graph_replays
 from wallsplit.model.kernels import TABLE as KERNELS
 from wallsplit.model.kernels import kernels
@@ -24,7 +27,7 @@ from wallsplit.model.osrt import osrt
 from wallsplit.model.page_faults import cpu_page_faults, gpu_page_faults
 from wallsplit.model.processes import processes
 from wallsplit.model.profiler_overhead import profiler_overhead
-from wallsplit.model.rows import RawRows
+from wallsplit.model.rows import RawRows, first_and_last
 from wallsplit.model.samples import CpuSamples, cpu_samples
 from wallsplit.model.synchronizations import synchronizations
 from wallsplit.ranks import in_order
@@ -111,6 +114,11 @@ class Model:
         """Return the frames of GPU work: kernels, graph replays, memory operations."""
         return self.kernels, self.graph_replays, self.memory_ops
 
+    @cached_property
+    def clocks_ahead(self) -> tuple[ClockAhead, ...]:
+        """The devices whose clock runs ahead of the host's, by process."""
+        return clocks_ahead(self.names, self.api_calls, self.gpu_operations, self.correlation, self.synchronizations)
+
     def physical_gpu(self, pid: int, device: int) -> int:
         """Return the physical GPU behind a process's device: the device's own number where the export does not tell."""
         return self.physical_gpus.get((pid, device), device)
@@ -161,7 +169,7 @@ def _model(raw: RawRows) -> Model:
     samples = cpu_samples(raw, names)
     pids = _distinct("pid", *gpu_rows, api_rows, annotations.kinds, osrt_rows)
     physical = physical_gpus(trace)
-    used = _devices(*gpu_rows)
+    used, described = _devices(*gpu_rows), descriptions(trace)
     return Model(
         names=names.freeze(),
         kernels=kernel_rows,
@@ -173,7 +181,7 @@ def _model(raw: RawRows) -> Model:
         mpi=mpi_rows,
         correlation=Correlation.of(api_rows, gpu_rows),
         profiler_overhead=profiler_overhead(raw),
-        gpus=gpus(trace, {pair: physical.get(pair, pair[1]) for pair in used}),
+        gpus=gpus(described, {pair: physical.get(pair, pair[1]) for pair in used}),
         physical_gpus=physical,
         processes=processes(trace, pids),
         synchronizations=synchronizations(raw),
@@ -187,7 +195,7 @@ def _model(raw: RawRows) -> Model:
         impossible_sizes=raw.impossible_sizes,
         lacking=_lacking(trace),
         samples=samples,
-        memory_of_gpus=memory_of_gpus(trace),
+        memory_of_gpus=memory_of_gpus(described),
         not_used=not_used(trace),  # last: when all that is read has been scanned
     )
 
@@ -205,7 +213,7 @@ def load_nvtx(trace: Trace) -> tuple[Annotations, Names]:
 
 def span(*frames: pl.DataFrame) -> tuple[int, int] | None:
     """Return the first start and the last end, in ns, over the rows of all frames; None without rows."""
-    ends = [f.select(pl.col("start").min(), pl.col("end").max()).row(0) for f in frames if f.height]
+    ends = [first_and_last(frame) for frame in frames if frame.height]
     return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
 
 

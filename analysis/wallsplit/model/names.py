@@ -1,13 +1,14 @@
 """The texts of a trace, interned once: frames hold row numbers, people get text."""
 
+import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace import Trace
 
 UNNAMED = "(no name recorded)"
@@ -43,7 +44,7 @@ class Names:
         return str(self.texts[row])
 
 
-@dataclass
+@dataclasses.dataclass
 class NameTable:
     """Names while the frames are loaded: texts come in from StringIds and from inline text columns.
 
@@ -51,21 +52,23 @@ class NameTable:
     """
 
     strings: pl.DataFrame  # id Int64, value String: StringIds
-    _texts: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={"text": pl.String, "row": pl.Int32}))
+    _texts: pl.DataFrame = dataclasses.field(
+        default_factory=lambda: pl.DataFrame(schema={"text": pl.String, "row": pl.Int32})
+    )
 
     @classmethod
     def of(cls, trace: Trace) -> "NameTable":
         """Return the names of a trace, none interned yet."""
-        strings = trace.scan("StringIds", ["id", "value"]).select("id", pl.col("value").cast(pl.String))
-        return cls(strings.unique("id", keep="first").collect())
+        strings = trace.read("StringIds", ["id", "value"]).select("id", pl.col("value").cast(pl.String))
+        return cls(strings.unique("id", keep="first"))
 
     def rows(self, texts: pl.Series) -> pl.Series:
         """Return the Int32 rows of String texts, null being no name; new ones get the next rows, in their order."""
         wanted = texts.fill_null(UNNAMED).alias("text").to_frame()
-        known = (
-            self._texts.filter(pl.col("text").is_in(wanted["text"].implode())) if self._texts.height else self._texts
-        )
-        new = wanted.unique(maintain_order=True).join(known, on="text", how="anti", maintain_order="left")
+        known, new = self._texts, wanted.unique(maintain_order=True)
+        if known.height:
+            known = known.filter(pl.col("text").is_in(wanted["text"].implode()))
+            new = new.join(known, on="text", how="anti", maintain_order="left")
         numbered = new.select(
             "text", pl.int_range(self._texts.height, self._texts.height + pl.len(), dtype=pl.Int32).alias("row")
         )
@@ -76,21 +79,25 @@ class NameTable:
 
     def rows_of_ids(self, ids: pl.Series, change: Callable[[str], str] | None = None) -> pl.Series:
         """Return the Int32 rows of the StringIds texts at `ids`, each text passed through `change` first, if given."""
+        if ids.is_empty():
+            return pl.Series(dtype=pl.Int32)
         distinct = pl.DataFrame({"id": ids.unique().sort()})
         texts = distinct.join(self.strings, on="id", how="left", maintain_order="left")["value"].fill_null(UNNAMED)
         if change is not None:
             texts = pl.Series([change(text) for text in texts], dtype=pl.String)
         rows = self.rows(texts)
         if len(distinct) < 2:
-            return rows.new_from_index(0, len(ids)) if len(rows) else rows
+            return rows.new_from_index(0, len(ids))
         return ids.replace_strict(distinct["id"], rows, return_dtype=pl.Int32)
 
     def rows_of_texts(self, texts: pl.Series) -> pl.Series:
         """Return the Int32 rows of a Categorical or String column of inline texts; null is no name."""
+        if texts.is_empty():
+            return pl.Series(dtype=pl.Int32)
         distinct = texts.unique(maintain_order=True)  # not by category code, which depends on what was read before
         rows = self.rows(distinct.cast(pl.String))
         if len(distinct) < 2:
-            return rows.new_from_index(0, len(texts)) if len(rows) else rows
+            return rows.new_from_index(0, len(texts))
         codes, distinct_codes = (_codes(column) for column in (texts, distinct))
         row_of_code = np.empty(int(distinct_codes.max()) + 1, np.int32)
         row_of_code[distinct_codes] = rows.to_numpy()

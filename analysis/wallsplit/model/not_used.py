@@ -1,8 +1,8 @@
 """What the export holds beside the tables that were read: no number of an analysis comes from it."""
 
 import re
-from dataclasses import dataclass
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace import Trace
 
 OTHER_GPU_WORK = (

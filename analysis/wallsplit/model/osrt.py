@@ -14,8 +14,8 @@ CALL = 27
 def osrt(raw: RawRows, names: NameTable) -> OsrtCalls:
     """Return the OS runtime calls of a trace (schema.OSRT_CALLS), in file order."""
     is_call = pl.col("eventClass").fill_null(CALL) == CALL
-    every = raw.trace.scan(TABLE, ["start", "end", "globalTid", "nameId", "eventClass"])
-    rows = raw.usable(TABLE, every.filter(is_call).collect())
+    every = raw.trace.read(TABLE, ["start", "end", "globalTid", "nameId", "eventClass"])
+    rows = raw.usable(TABLE, every.filter(is_call))
     frame = rows.select(
         "start",
         "end",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import polars as pl
 
@@ -38,7 +39,7 @@ class RawRows:
 
     def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of an event table: `start`, `end` and `columns`."""
-        return self.usable(table, self.trace.scan(table, ["start", "end", *columns]).collect())
+        return self.usable(table, self.trace.read(table, ["start", "end", *columns]))
 
     def read_kinds(self, table: str, columns: Sequence[str], keys: Sequence[str], *, expanded: bool = False) -> Kinds:
         """Return the usable rows of an event table: `start`, `end` and `columns`; `keys` once per kind of row.
@@ -49,7 +50,7 @@ class RawRows:
 
     def read_instants(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Return the usable rows of a table of instants: `start`, an equal `end`, and `columns`."""
-        rows = self.trace.scan(table, ["start", *columns]).collect()
+        rows = self.trace.read(table, ["start", *columns])
         return self.usable(table, rows.with_columns(end="start"))
 
     def usable(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -63,14 +64,16 @@ class RawRows:
 
     def _is_usable(self, table: str, rows: pl.DataFrame) -> pl.Series:
         """Return which rows are usable, the others being counted."""
+        if rows.is_empty():  # most traces lack most tables
+            return pl.Series("usable", [], pl.Boolean)
         usable = _usable(self.earliest, self.latest)
         is_usable = rows.select(usable.alias("usable")).to_series()
         lost = len(is_usable) - int(is_usable.sum())
         if lost:
             self.unusable[table] = self.unusable.get(table, 0) + lost
         if lost < rows.height:
-            kept = rows.lazy().filter(is_usable) if lost else rows.lazy()
-            self._spans[table] = kept.select(pl.col("start").min(), pl.col("end").max()).collect().row(0)
+            kept = rows.select("start", "end").filter(is_usable) if lost else rows
+            self._spans[table] = first_and_last(kept)
         return is_usable
 
     def sizes(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -88,11 +91,16 @@ class RawRows:
         starts, ends = zip(*self._spans.values(), strict=True) if self._spans else ((0,), (0,))
         if max(ends) - min(starts) <= LONGEST_NS:
             return None
-        every = [self.trace.scan(table, ["start"]).collect()["start"] for table in self._spans]
+        every = [self.trace.read(table, ["start"])["start"] for table in self._spans]
         possible = pl.concat(every).drop_nulls()
         possible = possible.filter(possible.is_between(-LATEST_NS, LATEST_NS))
         middle = int(possible.sort()[len(possible) // 2])
         return RawRows(self.trace, max(middle - LONGEST_NS, -LATEST_NS), min(middle + LONGEST_NS, LATEST_NS))
+
+
+def first_and_last(rows: pl.DataFrame) -> tuple[int, int]:
+    """Return the first start and the last end of rows, of which there is one."""
+    return cast("int", rows["start"].min()), cast("int", rows["end"].max())
 
 
 def _usable(earliest: int, latest: int) -> pl.Expr:

@@ -4,10 +4,10 @@ A long recording has millions of callers but few distinct places in code: frames
 """
 
 import re
-from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.model.names import NameTable
 from wallsplit.model.processes import processes
 from wallsplit.model.rows import RawRows, pid
@@ -126,7 +126,7 @@ def _settings(trace: Trace) -> SamplingSettings:
 
 
 def _thread_names(trace: Trace, threads: pl.Series, names: NameTable) -> pl.DataFrame:
-    rows = trace.scan("ThreadNames", ["globalTid", "nameId"]).drop_nulls().collect()
+    rows = trace.read("ThreadNames", ["globalTid", "nameId"]).drop_nulls()
     mine = rows.filter(pl.col("globalTid").is_in(threads.unique().implode()))
     mine = mine.unique("globalTid", keep="last", maintain_order=True)
     frame = mine.select(pl.col("globalTid").alias("thread"), _texts(mine["nameId"], names).alias("name"))

@@ -1,22 +1,29 @@
 """The cards of the first screen: the few numbers worth a box."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from wallsplit import units
-from wallsplit.accounts import GPU_ACCOUNTS, PART_OF, PARTS
+from wallsplit.accounts import HOST, PART_OF, PARTS
 from wallsplit.analysis import Analysis
+from wallsplit.diagnosis.diagnosis import Finding, PhaseOfRun
+from wallsplit.diagnosis.paid_once import LOADING
 from wallsplit.figures.bars import Bar, Segment
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.text import for_people
 from wallsplit.why.samples.values import HostSamples
-from wallsplit.words.amounts import between, counted, duration, per_cent
+from wallsplit.words.amounts import between, counted, duration, per_cent, some_of
 from wallsplit.words.clauses import NOUNS, idle_parts
+from wallsplit.words.headline import why_without_gpu
 from wallsplit.words.labels import ledger_label
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 _WORTH = 0.001
 """Of the window: what is paid once is worth a card from here on."""
+_PARTS_NAMED, _WORTH_NAMING = 3, 0.01
+"""Of what is paid once: so many parts are named, none smaller than that share."""
+_WORTH_A_RANGE = 0.1
+"""Of start-up: a range that takes less of it says little."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +48,10 @@ def cards(analysis: Analysis) -> Iterator[Card]:
     if speaker.ledger.device is None:
         yield from _without_gpu(speaker)
         return
-    of = f" of {ledger_label(analysis, speaker.ledger)}" if len(every) > 1 else ""
-    yield from _once(speaker, of)
-    yield _steady(speaker, of)
-    yield _to_win(speaker, of)
+    on_gpu = f" on {ledger_label(analysis, speaker.ledger)}" if len(every) > 1 else ""
+    yield from _once(speaker, on_gpu)
+    yield _steady(speaker, on_gpu)
+    yield _to_win(speaker, on_gpu)
     if len(every) > 1:
         yield _between_gpus(analysis, every)
 
@@ -64,34 +71,62 @@ def _bar(label: str, accounts: Mapping[str, int | None], *, device: bool = True,
     )
 
 
-def _once(speaker: Speaker, of: str) -> Iterator[Card]:
-    """Yield the card of what is paid once, where there is such a part."""
-    scope, causes, phases = speaker.diagnosis.scope, speaker.diagnosis.causes, speaker.diagnosis.phases_of_run
-    if scope is None or causes is None or speaker.outside_ns < _WORTH * speaker.ledger.wall_ns:
+def _once(speaker: Speaker, on_gpu: str) -> Iterator[Card]:
+    """Yield the card of what is paid once, where there is such a part: the verdict's number and the advice's.
+
+    They differ where start-up is not what was found: then it is all until the steps are steady, computing too.
+    """
+    once, phases, length = speaker.paid_once, speaker.diagnosis.phases_of_run, speaker.start_up_ns
+    if once is None or max(once.prize_upper_ns, length) < _WORTH * speaker.ledger.wall_ns:
         return
-    if phases:
-        accounts: Mapping[str, int | None] = phases[0].accounts
-        length, title = phases[0].end_ns - phases[0].start_ns, "Start-up and first steps · once"
-    else:
-        accounts = {name: ns for name, ns in speaker.ledger.accounts.items() if name not in GPU_ACCOUNTS}
-        accounts = {**dict.fromkeys(GPU_ACCOUNTS, 0), **accounts}
-        length, title = speaker.outside_ns, "Before the first GPU work, and after the last · once"
-    outside = sorted(
-        ((ns - scope.causes[cause], cause) for cause, ns in causes.items() if cause != "work"), reverse=True
-    )
-    largest = ", ".join(
-        f"{NOUNS[cause]} {duration(ns)}" for ns, cause in outside[:3] if ns >= 0.01 * speaker.outside_ns
-    )
-    if phases and phases[2].end_ns - phases[2].start_ns >= 0.01 * speaker.outside_ns and largest:
-        largest = f"with what comes after the steps: {largest}"  # the causes are known of both together
-    inside = _range_inside(speaker)
+    is_phase = phases is not None and not speaker.finding("startup")
+    title = "Start-up and first steps" if is_phase else "Loading code" if speaker.loads_code else "Start-up"
+    said_already = duration(once.prize_upper_ns) == duration(length)
+    idle = "GPU idle" if said_already else f"GPU idle {duration(once.prize_upper_ns)}"
     yield Card(
-        f"{title}{of}",
+        f"{title}{on_gpu} · once",
         units.ns(length),
         f"{per_cent(length / speaker.ledger.wall_ns)} of the recording",
-        _bar("once", accounts) if phases else None,
-        f"{largest}{inside}",
+        _bar_paid_once(phases, is_phase=is_phase) if phases else None,
+        f"{idle} {_around_scope(speaker, once)}: {_parts_paid_once(once)}{_range_inside(speaker)}",
     )
+
+
+def _bar_paid_once(phases: tuple[PhaseOfRun, ...], *, is_phase: bool) -> Bar:
+    """Return the bar of the phase, or of all outside the steady steps with the time the GPU computes left empty."""
+    if is_phase:
+        return _bar("once", phases[0].accounts)
+    outside = {name: ns + phases[2].accounts[name] for name, ns in phases[0].accounts.items()}
+    return _bar("once", outside, skip="computing")
+
+
+def _parts_paid_once(once: Finding) -> str:
+    """Return its largest parts and the rest, which add up to it."""
+    parts = sorted((once.parts or {}).items(), key=lambda part: -part[1])
+    least = _WORTH_NAMING * once.prize_upper_ns
+    named = [(cause, ns) for cause, ns in parts[:_PARTS_NAMED] if ns >= least]
+    rest = once.prize_upper_ns - sum(ns for _, ns in named)
+    other = [f"other {duration(rest)}"] if rest >= least else []
+    return ", ".join([*(f"{NOUNS[cause]} {duration(ns)}" for cause, ns in named), *other])
+
+
+def _around_scope(speaker: Speaker, once: Finding) -> str:
+    """Return where what is paid once lies: `before and after the steady steps`, `before its first work and between`."""
+    scope, phases, parts = speaker.diagnosis.scope, speaker.diagnosis.phases_of_run, once.parts or {}
+    least = _WORTH_NAMING * once.prize_upper_ns
+    loads_inside = scope is not None and sum(scope.causes[cause] for cause in LOADING) >= least
+    if phases:
+        before, after = (phase.end_ns - phase.start_ns >= least for phase in (phases[0], phases[2]))
+        return f"{_listed([('before', before), ('after', after), ('in', loads_inside)])} the steady steps"
+    before, after = (parts.get(cause, 0) >= least for cause in ("startup", "teardown"))
+    between = "between" if before or after else "between its first and its last work"
+    return _listed([("before its first work", before), ("after its last", after), (between, loads_inside)])
+
+
+def _listed(words: list[tuple[str, bool]]) -> str:
+    """Return those that hold: `before, after and in`."""
+    said = [word for word, holds in words if holds]
+    return " and ".join([*([", ".join(said[:-1])] if said[:-1] else []), *said[-1:]])
 
 
 def _range_inside(speaker: Speaker) -> str:
@@ -104,23 +139,27 @@ def _range_inside(speaker: Speaker) -> str:
     if not inside:
         return ""
     length, longest = max(inside, key=lambda pair: pair[0])
-    return f"; {duration(length)} in “{for_people(longest.name, 40)}”" if longest.end_ns <= end else ""
+    if longest.end_ns > end or length < _WORTH_A_RANGE * speaker.start_up_ns:
+        return ""
+    return f"; {duration(length)} in “{for_people(longest.name, 40)}”"
 
 
-def _steady(speaker: Speaker, of: str) -> Card:
+def _steady(speaker: Speaker, on_gpu: str) -> Card:
     phases, steps = speaker.diagnosis.phases_of_run, speaker.why.steps
     accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
     busy = speaker.graph_share >= 0.5
     share = (speaker.ledger.busy_ratio or 0.0) if busy else speaker.share("work")
     least = "≥ " if speaker.ledger.gpu_complete is False else ""
     if phases and steps.kinds:
-        count = sum(kind.steady_count for kind in steps.kinds) + (steps.other_kinds_count or 0)
-        title, text = f"Steady · {counted(count, 'step')}", _kinds(speaker)
+        title, text = f"Steady{on_gpu} · {some_of(steps.steady_count, steps.count, 'step')}", _kinds(speaker)
     else:
-        title, text = "From the first to the last GPU operation", f"no steps: {for_people(steps.reason or '', 160)}"
+        title, text = (
+            f"From the first to the last operation{on_gpu or ' on the GPU'}",
+            f"no steps: {for_people(steps.reason or '', 160)}",
+        )
         text = text if steps.reason else _kinds(speaker)
     return Card(
-        f"{title}{of}",
+        title,
         f"{least}{per_cent(share)}",
         "GPU busy" if busy else PART_OF["gpu.kernel"].title,
         _bar("steady", accounts),
@@ -139,12 +178,12 @@ def _kinds(speaker: Speaker) -> str:
     return "; ".join(said)
 
 
-def _to_win(speaker: Speaker, of: str) -> Card:
+def _to_win(speaker: Speaker, on_gpu: str) -> Card:
     phases = speaker.diagnosis.phases_of_run
     accounts: Mapping[str, int | None] = phases[1].accounts if phases else speaker.ledger.accounts
     of_what = "of the steady part" if phases else "of the time with GPU work"
     return Card(
-        f"What removing all overhead can win{of}",
+        f"What removing all overhead can win{on_gpu}",
         f"≤ {per_cent(1 - speaker.share('work'))}",
         of_what,
         _bar("overhead", accounts, skip="computing"),
@@ -171,26 +210,31 @@ def _between_gpus(analysis: Analysis, every: tuple[Speaker, ...]) -> Card:
 def _without_gpu(speaker: Speaker) -> Iterator[Card]:
     """Yield the cards of a run of whose GPU work nothing is known, or that had none."""
     ledger, kinds = speaker.ledger, speaker.why.steps.kinds
-    parts = {k: v for k, v in (ledger.host_parts or {}).items() if v}
+    parts = {k: ns for k, ns in (ledger.host_parts or {}).items() if ns >= _WORTH * ledger.wall_ns}
     if ledger.accounts["cuda.launch"] is not None:
-        on_cuda = ledger.wall_ns - (ledger.accounts["host"] or 0)
-        yield Card("CUDA calls", units.ns(on_cuda), per_cent(on_cuda / ledger.wall_ns), _host_bar(ledger), "")
-        yield Card("GPU", "not measured", "", None, "neither busy nor idle: no row tells")
+        on_cuda = f"{per_cent(speaker.on_cuda_ns / ledger.wall_ns)} of the recording"
+        yield Card("CUDA calls", units.ns(speaker.on_cuda_ns), on_cuda, _host_bar(ledger), "")
+        yield Card("GPU", "no work" if ledger.gpu_complete else "not measured", "", None, why_without_gpu([ledger]))
     if parts:
         largest = max(parts, key=lambda part: parts[part])
         shares = sorted(parts.items(), key=lambda part: -part[1])[:4]
         text = ", ".join(f"{name.removeprefix('host.')} {per_cent(ns / ledger.wall_ns)}" for name, ns in shares)
-        figure = per_cent(parts[largest] / ledger.wall_ns)
-        yield Card("Host code", figure, largest.removeprefix("host."), None, text)
+        if ledger.accounts["cuda.launch"] is not None:
+            share = (ledger.accounts[HOST] or 0) / ledger.wall_ns
+            yield Card("Host code", per_cent(share), "of the recording", None, text)
+        else:
+            figure = per_cent(parts[largest] / ledger.wall_ns)
+            yield Card("Host code", figure, largest.removeprefix("host."), None, text if len(parts) > 1 else "")
     if kinds:
-        yield Card(f"Steps · {kinds[0].steady_count:,}", duration(kinds[0].med_ns), "median", None, _kinds(speaker))
+        counted_steps = some_of(kinds[0].steady_count, speaker.why.steps.count, "step").capitalize()
+        yield Card(counted_steps, duration(kinds[0].med_ns), "median", None, _kinds(speaker))
     samples = speaker.why.host_samples
     if samples and samples.main.arithmetic and samples.main.enough:
-        share = samples.main.arithmetic
+        estimate = samples.main.arithmetic
         classes = ", ".join(f"{c.sample_class} {per_cent(c.share)}" for c in samples.main.classes[:3])
         yield Card(
             "What the CPU executed · estimated",
-            between([share.at_least, share.at_most]),
+            between([estimate.at_least, estimate.at_most]),
             "arithmetic",
             None,
             f"{samples.main.sample_count:,} samples{_on_a_cpu(samples)}: {classes}",

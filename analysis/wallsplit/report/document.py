@@ -1,11 +1,11 @@
 """What a report says, free of any format: renderers turn it into HTML, Markdown or a terminal's lines."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from wallsplit.figures.bars import Bar
 from wallsplit.figures.drawing import Figure
+from wallsplit.frozen import dataclass
 from wallsplit.note import Note
 from wallsplit.report.first_screen import FirstScreen
 

@@ -8,12 +8,12 @@ from wallsplit.diagnosis.diagnosis import Diagnosis, FailedCall, Finding, PhaseO
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.ledger.host_parts import HostMeasured
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.report.frames_from_json import frame
 from wallsplit.run.decoding import decode, decode_record
 from wallsplit.schema import IdleCauses, StepRows
 from wallsplit.why.comm import Comm, RankSkew
 from wallsplit.why.contention import Contention
-from wallsplit.why.device_clock import ClockAhead
 from wallsplit.why.gaps import GapClass, IdleGap, IdleGaps
 from wallsplit.why.gpu_metrics import GpuMetricMeans
 from wallsplit.why.idle_time import IdleTime

@@ -1,12 +1,11 @@
 """What a person sees first: the verdict, the picture of time, three cards, what to do."""
 
-from dataclasses import dataclass
-
 from wallsplit.analysis import Analysis
 from wallsplit.figures.course import course
 from wallsplit.figures.drawing import Figure
 from wallsplit.figures.step_chart import StepChart, step_chart
 from wallsplit.figures.strip import Strip, strips
+from wallsplit.frozen import dataclass
 from wallsplit.report.cards import Card, cards
 from wallsplit.text import for_people
 from wallsplit.words.advice import Advice, advice
@@ -76,7 +75,7 @@ def _warning(analysis: Analysis) -> str:
     )
     if not grave:
         return ""
-    more = f" ({how_many(len(grave) - 1)} more in the notes)" if len(grave) > 1 else ""
+    more = f"; {how_many(len(grave) - 1)} more in the notes" if len(grave) > 1 else ""
     return f"{grave[0].level.capitalize()}: {for_people(grave[0].text.split('. ')[0].rstrip('.'), 300)}{more}."
 
 

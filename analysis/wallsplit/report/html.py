@@ -30,6 +30,15 @@ _OF_PHASES = dict(zip(PHASE_KEYS, (0, 2, 5, 1, 4), strict=True))
 """The colours of the parts, told apart best first, serve phases of host code too: a page shows either."""
 _SEPARATORS = re.compile(r"([_.:/-])(?=\w)")
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b)")
+_HELD = 36
+"""Characters that fit into a line of a telephone."""
+_HYPHENATED = re.compile(r"[\w-]{0,20}\w-\w[\w-]{0,20}")
+_CODE = re.compile(
+    r"--[a-z][a-z-]*(?:=\w+)?"  # an option
+    r"|\b[A-Za-z]\w*(?:\.\w+)+(?:\([^()]*\))?"  # a name in a module, a call of it
+    r"|\b[A-Za-z]+_\w+(?:=\w+)?"  # a name with underscores
+    r"|\bcuda[A-Z]\w+"
+)
 
 
 def html(report: Report) -> str:
@@ -71,6 +80,8 @@ def _environment() -> Environment:
         "per_cent": lambda ratio: f"{ratio * 100:.4f}%",
         "ns": ns,
         "unbroken": lambda text: _NUMBER_AND_UNIT.sub("\u00a0", text),
+        "sentence": _sentence,
+        "coded": _coded,
         "broken": _at_separators,
         "drawn": lambda strip, tall, axis: _svg(strip_svg.svg(strip, tall=tall, axis=axis)),
         "drawn_steps": lambda chart: _svg(step_chart.svg(chart)),
@@ -122,6 +133,27 @@ def _svg(drawn: str) -> Markup:
 def _kinds(strips: Sequence[Strip]) -> list[Kind]:
     """Return what the strips stack, each once, in order."""
     return list({kind.key: kind for strip in strips for kind in strip.kinds}.values())
+
+
+def _sentence(text: str) -> Markup:
+    """Return a text whose numbers keep their units and whose hyphenated words are not broken at the hyphen."""
+    return _marked(_NUMBER_AND_UNIT.sub("\u00a0", text), _HYPHENATED, "span")
+
+
+def _coded(text: str) -> Markup:
+    """Return a text in which options, calls and names of code look like code."""
+    return _marked(text, _CODE, "code")
+
+
+def _marked(text: str, pattern: re.Pattern[str], element: str) -> Markup:
+    """Return a text in which what matches is an element of that kind, held on one line unless it is long."""
+    pieces, at = [], 0
+    for match in pattern.finditer(text):
+        held = Markup(' class="held"') if len(match[0]) <= _HELD else ""
+        marked = Markup("<{0}{1}>{2}</{0}>").format(element, held, visible(match[0]))
+        pieces += [escape(visible(text[at : match.start()])), marked]
+        at = match.end()
+    return Markup("").join([*pieces, escape(visible(text[at:]))])
 
 
 def _at_separators(text: str) -> Markup:

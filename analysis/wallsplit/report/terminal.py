@@ -13,7 +13,7 @@ from wallsplit.errors import SectionError
 from wallsplit.figures.bars import Bar, Bars, Segment
 from wallsplit.report.cells import cell_text, sort_key
 from wallsplit.report.document import AtLeast, Cell, Column, Fact, Facts, Paragraph, Remarks, Report, Section, Table
-from wallsplit.report.terminal_screen import LOOKS, Means, means, one_line, screen
+from wallsplit.report.terminal_screen import LOOKS, Means, means, screen
 from wallsplit.text import PROSE, lines_of, shorten
 from wallsplit.units import apportion, ns
 
@@ -48,14 +48,6 @@ def terminal(report: Report, console: Console, wanted: Sequence[str] = ()) -> Co
         return Constrain(renderer.report(report), how.width)
     sections = [_named(report, name) for name in wanted]
     return Constrain(Group(*(line for section in sections for line in renderer.whole(section))), how.width)
-
-
-def overview(rows: Sequence[tuple[Report, str]], console: Console) -> Group:
-    """Return a line per trace: its bar, its length, its name, its verdict."""
-    how = means(console)
-    width = min(max((len(how.plain(report.title)) for report, _ in rows), default=0), how.width * 2 // 5)
-    shown = [(report.first, report.title, wall) for report, wall in rows if report.first]
-    return Group(*(one_line(first, title, wall, how, width) for first, title, wall in shown))
 
 
 SECTION_NAMES = (

@@ -1,20 +1,22 @@
 """The first screen on a terminal: at most LINES lines, of words that are never cut."""
 
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console, Group
 from rich.text import Text
 
 from wallsplit.accounts import PARTS
-from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, ticks
+from wallsplit.figures.strip import BLOCKED, PHASE_KEYS, Strip, fewer, ticks
+from wallsplit.frozen import dataclass
 from wallsplit.report.cards import Card
 from wallsplit.report.document import Report
 from wallsplit.report.first_screen import FirstScreen
-from wallsplit.text import PROSE, for_people, whole_words
+from wallsplit.text import PROSE, for_people
 from wallsplit.words.advice import Advice
 
 LINES = 24
@@ -41,6 +43,8 @@ _SPECIAL = {
 ASCII = str.maketrans(_SPECIAL)
 _OF_PHASES = dict(zip(PHASE_KEYS, (PARTS[i] for i in (0, 2, 5, 1, 4)), strict=True))
 _ASLEEP = {BLOCKED: replace(PARTS[3], glyph="▁", ascii_glyph="_")}
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[mµun]?s)(?!\w))")
+_TIED = "\N{NO-BREAK SPACE}"
 LOOKS = {part.key: part for part in PARTS} | _OF_PHASES | _ASLEEP
 """The part whose glyphs and colour each key has."""
 
@@ -58,15 +62,15 @@ class Means:
         return shown.translate(ASCII).encode("ascii", "backslashreplace").decode() if self.ascii_only else shown
 
     def wrapped(self, text: str, indent: str = "", first: str | None = None) -> list[str]:
-        """Return the lines of a text; only words longer than a line are cut."""
-        head = indent if first is None else first
-        return textwrap.wrap(
-            self.plain(text),
+        """Return the lines of a text; only words longer than a line are cut, and no number leaves its unit."""
+        lines = textwrap.wrap(
+            _BEFORE_UNIT.sub(_TIED, self.plain(text)),
             self.width,
-            initial_indent=head,
+            initial_indent=indent if first is None else first,
             subsequent_indent=indent,
             break_on_hyphens=False,
         )
+        return [line.replace(_TIED, " ") for line in lines]
 
 
 def means(console: Console) -> Means:
@@ -123,7 +127,7 @@ def _short_reasons(first: FirstScreen) -> FirstScreen:
 
 
 def _few_strips(first: FirstScreen) -> FirstScreen:
-    return replace(first, strips=first.strips[:2])
+    return replace(first, strips=fewer(first.strips, 2))
 
 
 def _without_reasons(first: FirstScreen) -> FirstScreen:
@@ -131,7 +135,7 @@ def _without_reasons(first: FirstScreen) -> FirstScreen:
 
 
 def _without_cards(first: FirstScreen) -> FirstScreen:
-    return replace(first, cards=first.cards[:1], strips=first.strips[:1], advice=first.advice[:2])
+    return replace(first, cards=first.cards[:1], strips=fewer(first.strips, 1), advice=first.advice[:2])
 
 
 _BREVITIES: tuple[Callable[[FirstScreen], FirstScreen], ...] = (
@@ -159,7 +163,7 @@ def _strips(strips: Sequence[Strip], how: Means) -> Iterator[Text]:
     width = how.width - room
     for strip, label in zip(strips, labels, strict=True):
         line = Text(label.ljust(room))
-        for key in _columns(strip, width):
+        for key in columns_of(strip, width):
             part = LOOKS[key]
             line.append(part.ascii_glyph if how.ascii_only else part.glyph, part.terminal)
         yield line
@@ -167,7 +171,7 @@ def _strips(strips: Sequence[Strip], how: Means) -> Iterator[Text]:
     yield from _legend(strips, how)
 
 
-def _columns(strip: Strip, width: int) -> list[str]:
+def columns_of(strip: Strip, width: int) -> list[str]:
     """Return the kind that takes most of each of so many columns."""
     edges = np.linspace(0, len(strip.shares), width + 1)
     low = np.minimum(edges[:-1].astype(int), len(strip.shares) - 1)
@@ -220,26 +224,3 @@ def _advice(row: Advice, how: Means) -> list[Text]:
         Text.assemble((line[: len(head) + 2], "bold"), line[len(head) + 2 :]) if not i else Text(line)
         for i, line in enumerate(lines)
     ]
-
-
-def one_line(first: FirstScreen, title: str, wall: str, how: Means, width: int) -> Text:
-    """Return a trace among many: its bar, its length, its name in so many columns, and its verdict."""
-    line = Text()
-    columns = _columns(first.strips[0], _BAR) if first.strips else []
-    for key in columns:
-        part = LOOKS[key]
-        line.append(part.ascii_glyph if how.ascii_only else part.glyph, part.terminal)
-    line.append(" " * (_BAR - len(columns) + 1))
-    line.append(f"{how.plain(wall):>8} ")
-    line.append(_ended(how.plain(title), width, how).ljust(width + 1), "bright_black")
-    line.append(_ended(how.plain(first.verdict), how.width - len(line), how))
-    return line
-
-
-_BAR = 12
-
-
-def _ended(text: str, room: int, how: Means) -> str:
-    """Return the words of a text that have room, with an ellipsis where some have not."""
-    dots = "..." if how.ascii_only else "…"
-    return text if len(text) <= room else whole_words(text, max(1, room - len(dots))).rstrip(" ,;:") + dots

@@ -14,10 +14,8 @@ def trace_name(analysis: Analysis) -> str:
 def steps_per_s(analysis: Analysis) -> float | None:
     """Return the steady steps of the first speaker per second of their time."""
     for speaker in speakers(analysis):
-        kinds = speaker.why.steps.kinds
-        if speaker.is_steady and kinds:
-            count = sum(kind.steady_count for kind in kinds) + (speaker.why.steps.other_kinds_count or 0)
-            return count * 1e9 / speaker.scope_ns if speaker.scope_ns else None
+        if speaker.is_steady and speaker.why.steps.kinds:
+            return speaker.why.steps.steady_count * 1e9 / speaker.scope_ns if speaker.scope_ns else None
     return None
 
 

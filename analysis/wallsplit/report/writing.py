@@ -1,11 +1,11 @@
 """Reports onto disk: all or nothing, and never over what is not ours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from wallsplit.aside import private_folder
 from wallsplit.errors import ReportError
+from wallsplit.frozen import dataclass
 from wallsplit.text import visible
 
 _NEAR = 1 << 16  # bytes at either end of a file in which its mark is looked for

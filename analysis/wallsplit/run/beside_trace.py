@@ -1,10 +1,10 @@
 """What lies beside a trace: the manifest of the run it records, and the NVML samples taken meanwhile."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from wallsplit.errors import ManifestError
+from wallsplit.frozen import dataclass
 from wallsplit.note import Note
 from wallsplit.run import load, manifest
 from wallsplit.run.manifest import RunManifest

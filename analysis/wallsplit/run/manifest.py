@@ -8,11 +8,12 @@ absolute path or argument of a user's own command.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Final, Literal, NoReturn
 
 from wallsplit.errors import ManifestError
+from wallsplit.frozen import dataclass
 from wallsplit.run.decoding import DecodeError, Json, decode, encode
 
 SCHEMA_VERSION: Final = 1

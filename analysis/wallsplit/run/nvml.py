@@ -5,18 +5,20 @@ sample's place in the trace.
 """
 
 import csv
+import dataclasses
 import io
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from itertools import accumulate, pairwise
 
 from wallsplit.errors import ManifestError
+from wallsplit.frozen import dataclass
 from wallsplit.text import shorten
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class NvmlSample:
     """One reading of one GPU; None = the GPU does not tell."""
 

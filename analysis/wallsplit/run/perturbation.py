@@ -1,10 +1,10 @@
 """Whether the profiler slowed the program down: interleaved runs without and with it, compared by median and spread."""
 
-from dataclasses import dataclass
 from math import comb
 from statistics import median
 from typing import Literal
 
+from wallsplit.frozen import dataclass
 from wallsplit.run.manifest import Baseline, RunManifest
 
 THRESHOLD_RATIO = 0.10  # below it a profile is taken for the program itself

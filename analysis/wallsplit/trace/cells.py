@@ -1,10 +1,10 @@
 """The cells of table leaves: where each row's record lies, and the whole record where it spills onto other pages."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace.btree import BLOCK_BYTES, Bytes, Integers, PageFile
 from wallsplit.trace.interning import PADDING, unaligned
 

@@ -1,13 +1,13 @@
 """A table as kinds of rows: what differs from row to row, and what is of a few kinds only, once per kind."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import RADIX, in_order, ranked
 
 

@@ -5,7 +5,7 @@ What is not an ordinary table of integers, reals and UTF-8 texts is left to sqli
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wallsplit import native
+from wallsplit.frozen import dataclass
 from wallsplit.native.values import Leaves
 from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of

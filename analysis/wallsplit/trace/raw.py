@@ -5,7 +5,9 @@ The only place that knows a name of a table, and the first that a renamed one is
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True)

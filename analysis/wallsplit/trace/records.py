@@ -4,13 +4,13 @@ The record format is section 2.1 of https://www.sqlite.org/fileformat2.html.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace.btree import Bytes, Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import Cells, assembled, varints
 from wallsplit.trace.interning import PADDING, Interner, unaligned

@@ -5,11 +5,12 @@ those that other programs look for; texts only where `texts` says of what kind t
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.trace.raw import TABLES, raw_table
 from wallsplit.trace.trace import Trace
 

@@ -53,7 +53,7 @@ class SqliteSource:
         picked = pl.Schema({name: schema[name] for name in columns})
         try:
             pages = read_table(self.path, table_info(self._db, table), columns, CORES)
-            return self._read_rows(table, picked) if pages is None else pages.cast(picked)
+            return self._read_rows(table, picked) if pages is None else _cast(pages, picked)
         except UNREADABLE as error:
             raise self._damaged(error) from None
 
@@ -70,9 +70,9 @@ class SqliteSource:
             return None
         rows, kind, kinds = found
         return (
-            rows.cast({name: schema[name] for name in columns}),
+            _cast(rows, pl.Schema({name: schema[name] for name in columns})),
             kind,
-            kinds.cast({name: schema[name] for name in keys}),
+            _cast(kinds, pl.Schema({name: schema[name] for name in keys})),
         )
 
     def rows(self, table: str) -> int:
@@ -142,6 +142,10 @@ class SqliteSource:
     def _damaged(self, error: Exception) -> TraceError:
         reason = shorten(str(error))
         return TraceError(f"{self.path}: SQLite cannot read it ({reason}); copy it again or export the report again")
+
+
+def _cast(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    return frame if frame.schema == schema else frame.cast(schema)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

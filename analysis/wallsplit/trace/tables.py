@@ -4,8 +4,9 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from wallsplit.frozen import dataclass
 
 Affinity: TypeAlias = Literal["INTEGER", "REAL", "TEXT", "NUMERIC", "BLOB"]
 Value: TypeAlias = int | float | str | bytes | None

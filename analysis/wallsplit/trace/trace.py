@@ -1,13 +1,14 @@
-"""A trace: one nsys export as lazy frames of its raw tables."""
+"""A trace: one nsys export as frames of its raw tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from wallsplit.errors import TraceError
+from wallsplit.frozen import dataclass
 from wallsplit.trace.folder import FolderSource, export_suffix
 from wallsplit.trace.kinds import Kinds
 from wallsplit.trace.raw import MARKS_OF_AN_EXPORT, MARKS_OF_NVPROF, TABLES, Alias, RawTable, names_of, raw_table
@@ -51,35 +52,42 @@ class Trace:
         name = self.name_of(table)
         return name is not None and all(column in self._columns(raw, name) for column in columns)
 
-    def scan(self, table: str, columns: Sequence[str]) -> pl.LazyFrame:
-        """Return columns of a raw table (names of trace/raw.py) lazily; only those a query uses are read.
+    def read(self, table: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Return columns of a raw table (names of trace/raw.py): texts are Categorical, all else Int64.
 
-        Texts are Categorical, all else Int64. A column the trace lacks is null throughout, a table it lacks has no
-        rows: nothing there was measured.
+        A column the trace lacks is null throughout, a table it lacks has no rows: nothing there was measured.
+
+        Raises:
+            LookupError: trace/raw.py lists no such table or column.
+            TraceError: a column that should hold whole numbers holds something else.
+        """
+        name, there, kinds = self._asked(table, columns)
+        present = [column for column in columns if column in there]
+        if name is None or not present:
+            return pl.DataFrame(schema=kinds)
+        frame = self._read(name, {column: there[column] for column in present}, kinds)
+        if len(present) == len(columns):
+            return frame
+        absent = [pl.lit(None, kind).alias(column) for column, kind in kinds.items() if column not in there]
+        return frame.with_columns(absent).select(columns)
+
+    def scan(self, table: str, columns: Sequence[str]) -> pl.LazyFrame:
+        """Return what `read` does, lazily; only the columns that a query uses are read.
 
         Raises:
             LookupError: trace/raw.py lists no such table or column.
             TraceError: when it is collected, a column that should hold whole numbers holds something else.
         """
-        raw = raw_table(table)
-        if unknown := set(columns) - set(raw.columns):
-            raise LookupError(f"trace/raw.py lists no column {', '.join(sorted(unknown))} of {table}")
-        name = self.name_of(table)
-        there = {} if name is None else self._columns(raw, name)
-        kinds = {column: pl.Categorical() if column in raw.texts else pl.Int64() for column in columns}
+        name, there, kinds = self._asked(table, columns)
         present = pl.Schema({column: kind for column, kind in kinds.items() if column in there})
         if name is None or not present:
             return pl.LazyFrame(schema=kinds)
-        self._scanned.update(raw.names)
 
         def read(
             with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
         ) -> Iterator[pl.DataFrame]:
             wanted = with_columns if with_columns is not None else present.names()
-            frame = self.source.read(name, [there[column].name for column in wanted])
-            read_columns = zip(wanted, frame.get_columns(), strict=True)
-            if wanted:
-                frame = pl.DataFrame([self._typed(name, s, there[c], present[c]).alias(c) for c, s in read_columns])
+            frame = self._read(name, {column: there[column] for column in wanted}, kinds)
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if n_rows is None else frame.head(n_rows)
 
@@ -87,10 +95,28 @@ class Trace:
         absent = [pl.lit(None, kind).alias(column) for column, kind in kinds.items() if column not in present]
         return lazy.with_columns(absent).select(columns) if absent else lazy
 
+    def _asked(self, table: str, columns: Sequence[str]) -> tuple[str | None, dict[str, Alias], dict[str, pl.DataType]]:
+        """Return what this trace calls a raw table and its columns, and the types of those asked for."""
+        raw = raw_table(table)
+        if unknown := set(columns) - set(raw.columns):
+            raise LookupError(f"trace/raw.py lists no column {', '.join(sorted(unknown))} of {table}")
+        name = self.name_of(table)
+        there = {} if name is None else self._columns(raw, name)
+        if any(column in there for column in columns):
+            self._scanned.update(raw.names)
+        return name, there, {column: pl.Categorical() if column in raw.texts else pl.Int64() for column in columns}
+
+    def _read(self, name: str, aliases: dict[str, Alias], kinds: dict[str, pl.DataType]) -> pl.DataFrame:
+        frame = self.source.read(name, [alias.name for alias in aliases.values()])
+        if not aliases:
+            return frame  # so many rows, nothing in them
+        read = zip(aliases.items(), frame.get_columns(), strict=True)
+        return pl.DataFrame([self._typed(name, s, alias, kinds[column]).alias(column) for (column, alias), s in read])
+
     def kinds(self, table: str, columns: Sequence[str], keys: Sequence[str], *, expanded: bool = False) -> Kinds:
         """Return a raw table as kinds of rows: `keys` are the columns that are of a few kinds only.
 
-        Columns are as `scan` has them. `expanded`: they become a column per key again, so that kinds that do not come
+        Columns are as `read` has them. `expanded`: they become a column per key again, so that kinds that do not come
         with the rows are not worth finding; each row is of its own.
 
         Raises:
@@ -105,7 +131,7 @@ class Trace:
         if name is not None and here and known:
             found = self.source.read_kinds(name, *([there[column].name for column in some] for some in (here, known)))
         if name is None or found is None:
-            every = self.scan(table, [*columns, *keys]).collect()
+            every = self.read(table, [*columns, *keys])
             rows, of_rows = every.select(columns), every.select(keys)
             return Kinds.each(rows, of_rows) if expanded else Kinds.of(rows, of_rows)
         self._scanned.update(raw.names)

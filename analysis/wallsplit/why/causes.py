@@ -1,7 +1,6 @@
 """Every nanosecond of a window to one of twenty causes: a table of questions, asked in order (docs/idle-time.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, clip, places
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE

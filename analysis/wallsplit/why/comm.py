@@ -1,13 +1,13 @@
 """What does communication cost, and who waits for whom?"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

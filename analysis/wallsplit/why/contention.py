@@ -3,11 +3,10 @@
 Launch calls of one process take locks in the driver: threads inside such calls at once mostly wait for one another.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, clip, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

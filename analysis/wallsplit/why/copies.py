@@ -1,12 +1,12 @@
 """Which copies hold up the host: of pageable memory, blocking, or tiny and waited for?"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.rows import Rows

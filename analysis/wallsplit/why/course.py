@@ -1,7 +1,6 @@
 """How did the run go, from start to end? The ledger in a few hundred equal stretches, and what ran beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, levels, outer_first
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host_parts import NAMES, RUN, codes

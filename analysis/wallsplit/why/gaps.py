@@ -1,13 +1,12 @@
 """Idle gaps: the stretches of a window without any operation of the ledger, by length; the longest looked into."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, places
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.labels import NONE, latest_begun

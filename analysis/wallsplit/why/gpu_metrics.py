@@ -1,10 +1,9 @@
 """What do the GPU's own counters say, beside what follows from its kernels?"""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Window
 from wallsplit.schema import GPU_METRICS, GpuMetricSamples
 

@@ -1,7 +1,6 @@
 """Where the time went in which no operation of a ledger ran, and why: all that is known of it, as one value."""
 
-from dataclasses import dataclass
-
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.host import HostTimelines
 from wallsplit.ledger.host_parts import HostMeasured, host_measured, host_parts

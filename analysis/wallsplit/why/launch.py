@@ -4,13 +4,13 @@ A launch is a call of class launch, made outside stream capture, with a kernel o
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

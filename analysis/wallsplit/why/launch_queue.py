@@ -1,11 +1,10 @@
 """How deep is the queue of work between the host and the GPU?"""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, places
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.timeline import summed

@@ -1,10 +1,9 @@
 """How much do kernels wait for managed memory to come to them?"""
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import clip, intersect, merge, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

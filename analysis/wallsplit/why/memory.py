@@ -1,11 +1,10 @@
 """How much memory of the GPU does a process hold, when most, and does it grow from step to step?"""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.schema import MemoryEvents
 

@@ -1,13 +1,13 @@
 """The GPU operations on either side of an idle gap, and the call behind the one that ends it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times
 from wallsplit.ledger.rows import Rows
 from wallsplit.model import Names
+from wallsplit.schema import MEMORY_OPERATIONS
 
 TID_BITS = 0xFFFFFF
 COPIES = (
@@ -74,12 +74,12 @@ def _before(operations: pl.DataFrame, instants: Times) -> list[int | None]:
 
 def _after(operations: pl.DataFrame, instants: Times) -> list[int | None]:
     """Return the row of the operation that starts at each instant; of several the first to end, then by call."""
-    starts = operations["start"].to_numpy()
+    starts, ends, numbers = (operations[column].to_numpy() for column in ("start", "end", "number"))
     rows = []
     for first, stop in zip(
         *(np.searchsorted(starts, instants, side).tolist() for side in ("left", "right")), strict=True
     ):
-        at_once = operations.select("end", "number")[first:stop].rows()
+        at_once = list(zip(ends[first:stop].tolist(), numbers[first:stop].tolist(), strict=True))
         rows.append(first + at_once.index(min(at_once)) if at_once else None)
     return rows
 
@@ -91,7 +91,7 @@ def _name(operation: int, rows: Rows, names: Names) -> str:
     if kind == 1:
         return f"[graph {rows.replays['graph'][row]}]"
     if kind == 2:
-        return f"[memcpy {COPIES[rows.memory_ops['operation'].to_physical()[row]]}]"
+        return f"[memcpy {COPIES[MEMORY_OPERATIONS.index(rows.memory_ops['operation'][row])]}]"
     return "[memset]"
 
 

@@ -4,11 +4,10 @@ Such a call waits for the work before it, and returns only when the copy is done
 once, and the copy would run beside kernels.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import clip, gaps, intersect, total_ns, union
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

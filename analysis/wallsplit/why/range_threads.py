@@ -4,13 +4,12 @@ PyTorch runs the backward pass on threads of its own: a range on the main thread
 launches none of its kernels.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.rows import DRIVING
@@ -27,8 +26,8 @@ def range_threads(model: Model, window: Window | None) -> pl.DataFrame:
     `own`: by the range's thread; `other`: by other threads of its process. Ranges of one name are added up; those that
     overlap the window count whole. Only ranges with both a thread and an operation of another are listed, most first.
     """
-    driving = model.api_calls.filter(pl.col("api_class").is_in(list(DRIVING)))
-    threads = driving.group_by("pid").agg(pl.col("thread").n_unique())
+    driving = model.api_calls.lazy().filter(pl.col("api_class").is_in(list(DRIVING)))
+    threads = driving.group_by("pid").agg(pl.col("thread").n_unique()).collect()
     if threads.filter(pl.col("thread") > 1).is_empty():
         return pl.DataFrame(schema=RANGE_THREADS)
     launched = _launched(model)

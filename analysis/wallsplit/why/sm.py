@@ -6,13 +6,13 @@ be resident.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, clip, total_ns
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

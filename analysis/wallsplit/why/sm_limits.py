@@ -5,12 +5,13 @@ to the SM, the fewest blocks that warps, block slots, registers or shared memory
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from wallsplit.frozen import dataclass
 
 LIMITS = ("warps", "blocks", "registers", "shared memory")
 """What can limit the blocks on an SM; of several that limit alike, the first is named."""

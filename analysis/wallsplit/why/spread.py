@@ -1,10 +1,11 @@
 """How a quantity spreads over its occurrences."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from wallsplit.frozen import dataclass
 
 Integers = npt.NDArray[np.int64]
 

@@ -5,13 +5,13 @@ idle time they cause is lost.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from wallsplit.breakdowns.statistics import overlapping
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, elapsed, places, subtract
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

@@ -6,7 +6,6 @@ first; what is paid once comes after it.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -14,15 +13,17 @@ from wallsplit import units
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.remedies import remedy
-from wallsplit.diagnosis.rules import FEW_BUSY_SHARE, FIRST
+from wallsplit.diagnosis.rules import FIRST
+from wallsplit.frozen import dataclass
 from wallsplit.model.error_codes import OUT_OF_MEMORY, in_words
 from wallsplit.text import shorten
 from wallsplit.words.amounts import counted, duration, per_cent
 from wallsplit.words.clauses import clause, failed_calls, is_most, sleeping_in
+from wallsplit.words.headline import why_without_gpu
 from wallsplit.words.speakers import Speaker, speakers, worst
 
 MOST = 3
-_WORTH_NS_SHARE = 0.05
+_WORTH_SHARE = 0.05
 """Of the window: what is paid once is worth a row from here on."""
 _FEW_STEPS = 10
 """With fewer steady steps, record more before deciding."""
@@ -57,26 +58,20 @@ def advice(analysis: Analysis) -> tuple[Advice, ...]:
     every = speakers(analysis)
     if not every:
         return ()
-    one = _spoken_to(every)
-    rows = [*(_on_gpu(analysis, one) if one.ledger.device is not None else _without_gpu(analysis, one))]
-    if len(every) > 1 and one.ledger.gpu is not None and rows:
+    speaker = worst(every)
+    rows = [*(_on_gpu(analysis, speaker) if speaker.ledger.device is not None else _without_gpu(analysis, speaker))]
+    if len(every) > 1 and speaker.ledger.gpu is not None and rows:
         first = rows[0]
-        rows[0] = Advice(first.at_most, first.do, f"GPU {one.ledger.gpu}: {first.because}", first.section)
+        rows[0] = Advice(first.at_most, first.do, f"GPU {speaker.ledger.gpu}: {first.because}", first.section)
     return tuple(rows[:MOST])
 
 
-def _spoken_to(every: tuple[Speaker, ...]) -> Speaker:
-    """Return the speaker with the most to win; where no GPU does anything yet, one that says so."""
-    idle = [one for one in every if one.finding("few_operations")]
-    return idle[0] if idle and all((one.ledger.busy_ratio or 0.0) < FEW_BUSY_SHARE for one in every) else worst(every)
-
-
-def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
-    diagnosis = one.diagnosis
+def _without_gpu(analysis: Analysis, speaker: Speaker) -> Iterator[Advice]:
+    diagnosis = speaker.diagnosis
     if diagnosis.failed:
         failed = diagnosis.failed
         do = _FIXES.get(failed.code, "fix the failing call first")
-        why = f"{counted(failed.count, 'call')} of {failed.call} failed: {in_words(failed.code)}{_held(one)}"
+        why = f"{counted(failed.count, 'call')} of {failed.call} failed: {in_words(failed.code)}{_held(speaker)}"
         yield Advice("–", do, why, "notes")
     elif diagnosis.primary == "abstain":
         yield Advice(
@@ -85,61 +80,74 @@ def _without_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
             "launches without a row of GPU work: idle and busy cannot be told apart",
             "notes",
         )
+    elif diagnosis.primary == "no_gpu_use":
+        why = f"{why_without_gpu([speaker.ledger])}; CUDA calls take {duration(speaker.on_cuda_ns)}"
+        yield Advice("–", remedy("no_gpu_use", None), why, "ledger")
     elif diagnosis.primary == "no_cuda" and analysis.asked_for_cpu:
-        section = "cpu_samples" if one.why.host_samples else "ledger"
-        yield Advice("–", "it ran on the CPU, as asked: see what its host code did", _host(one), section)
+        section = "cpu_samples" if speaker.why.host_samples else "ledger"
+        yield Advice("–", "it ran on the CPU, as asked: see what its host code did", _host(speaker), section)
     else:
-        yield Advice("–", remedy(diagnosis.primary, None), _host(one), "ledger")
+        yield Advice("–", remedy(diagnosis.primary, None), _host(speaker), "ledger")
 
 
-def _host(one: Speaker) -> str:
+def _host(speaker: Speaker) -> str:
     """Return what the host did, by its largest parts."""
-    wall = one.ledger.wall_ns
-    parts = sorted((one.ledger.host_parts or {}).items(), key=lambda part: -part[1])[:3]
+    wall = speaker.ledger.wall_ns
+    parts = sorted((speaker.ledger.host_parts or {}).items(), key=lambda part: -part[1])[:3]
     shares = [f"{name.removeprefix('host.')} {per_cent(ns / wall)}" for name, ns in parts if ns >= 0.001 * wall]
-    call = sleeping_in(one)
+    call = sleeping_in(speaker)
     inside = f"; most OS time in {shorten(call, 60)}" if call else ""
     return f"{duration(wall)} without GPU work: {', '.join(shares)}{inside}" if shares else f"{duration(wall)} recorded"
 
 
-def _held(one: Speaker) -> str:
-    use = one.why.memory_use
+def _held(speaker: Speaker) -> str:
+    use = speaker.why.memory_use
     return f"; at most {units.size(use.peak_bytes)} were held" if use else ""
 
 
-def _on_gpu(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
-    diagnosis = one.diagnosis
-    failed = one.finding("failed_calls")
+def _on_gpu(analysis: Analysis, speaker: Speaker) -> Iterator[Advice]:
+    diagnosis = speaker.diagnosis
+    failed = speaker.finding("failed_calls")
     if failed:
         fix = _FIXES.get(failed.failed.code) if failed.failed else None
         do = fix or remedy("failed_calls", diagnosis.framework)
-        yield Advice("–", do, failed_calls(one, failed), "notes")
+        yield Advice("–", do, failed_calls(speaker, failed), "notes")
         if failed.share_ratio == 1.0:  # nothing that was launched ran: there is nothing to tune
             return
     if diagnosis.primary == "abstain":
-        yield Advice("–", remedy("abstain", diagnosis.framework), diagnosis.evidence or "", "notes")
+        yield Advice("–", remedy("abstain", diagnosis.framework), _unrecorded(speaker), "notes")
         return
-    few, unseen = one.finding("few_operations"), one.finding("unseen_wait")
+    few, unseen = speaker.finding("few_operations"), speaker.finding("unseen_wait")
     if unseen:
         share = f"{per_cent(unseen.share_ratio)} of the recording"
-        yield Advice(share, remedy("unseen_wait", None), clause(one, unseen), "ledger")
+        yield Advice(share, remedy("unseen_wait", None), clause(speaker, unseen), "ledger")
     if few:
-        yield Advice("–", remedy("few_operations", None), clause(one, few), "ledger")
-    elif one.graph_share >= 0.5:
-        yield _inside_graphs(one)
+        yield Advice("–", remedy("few_operations", None), clause(speaker, few), "ledger")
+    elif speaker.graph_share >= 0.5:
+        yield _inside_graphs(speaker)
     else:
-        rows = [*_in_scope(analysis, one)], [*_once(one)]
+        rows = [*_in_scope(analysis, speaker)], [*_once(speaker)]
         start_up_first = diagnosis.primary == "startup" and diagnosis.in_scope in ("gpu_bound", "mixed")
         yield from (*rows[1], *rows[0]) if start_up_first else _with_room(*rows)
-        yield from _pinned(one)
+        yield from _pinned(speaker)
         return
-    yield from _once(one)
+    yield from _once(speaker)
 
 
-def _pinned(one: Speaker) -> Iterator[Advice]:
+def _unrecorded(speaker: Speaker) -> str:
+    """Return what little of the work was recorded."""
+    coverage = speaker.ledger.launch_coverage
+    return (
+        speaker.diagnosis.evidence or ""
+        if coverage is None
+        else f"only {per_cent(coverage)} of the launches have GPU rows"
+    )
+
+
+def _pinned(speaker: Speaker) -> Iterator[Advice]:
     """Yield the row on copies that block though they were not meant to, where they hold the host for long."""
-    copies, wall = one.why.pageable_copies, one.ledger.wall_ns
-    if copies is None or one.finding("transfer") or copies.host_ns < _WORTH_NS_SHARE * wall:
+    copies, wall = speaker.why.pageable_copies, speaker.ledger.wall_ns
+    if copies is None or speaker.finding("transfer") or copies.host_ns < _WORTH_SHARE * wall:
         return
     hidden = "all of it behind work of the GPU" if not copies.idle_ns else f"{duration(copies.idle_ns)} with it idle"
     yield Advice(
@@ -155,64 +163,66 @@ def _with_room(in_scope: list[Advice], once: list[Advice]) -> list[Advice]:
     return [*in_scope[: MOST - len(once)], *once]
 
 
-def _in_scope(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
+def _in_scope(analysis: Analysis, speaker: Speaker) -> Iterator[Advice]:
     """Yield what matters in a longer run, the most to win first."""
-    found = [f for f in one.diagnosis.findings if f.cause not in (*FIRST, "profiler", "mixed", "gpu_bound")]
-    in_scope = [f for f in found if f.cause == one.diagnosis.in_scope]
-    for finding in [*in_scope, *(f for f in found if f not in in_scope)]:
-        do = remedy(finding.cause, one.diagnosis.framework)
-        yield Advice(_at_most(one, finding), do, clause(one, finding), _SECTIONS.get(finding.cause, "idle"))
-    if found:
+    findings = [f for f in speaker.diagnosis.findings if f.cause not in (*FIRST, "profiler", "mixed", "gpu_bound")]
+    in_scope = [f for f in findings if f.cause == speaker.diagnosis.in_scope]
+    for finding in [*in_scope, *(f for f in findings if f not in in_scope)]:
+        do = remedy(finding.cause, speaker.diagnosis.framework)
+        yield Advice(_at_most(speaker, finding), do, clause(speaker, finding), _SECTIONS.get(finding.cause, "idle"))
+    if findings:
         return
-    kernels = [*_fp32(analysis, one)]
-    bound = one.finding("gpu_bound") or one.finding("mixed") or Finding("gpu_bound", one.share("work"), 0, 0.0)
-    rest = 1 - one.share("work")
+    kernels = [*_fp32(analysis, speaker)]
+    bound = (
+        speaker.finding("gpu_bound") or speaker.finding("mixed") or Finding("gpu_bound", speaker.share("work"), 0, 0.0)
+    )
+    rest = 1 - speaker.share("work")
     alone = "leave launches and loading alone" if bound.cause == "gpu_bound" else "no single cause is worth a change"
-    overhead = Advice(f"{per_cent(rest)} of {_scope(one)}", alone, clause(one, bound), "idle")
+    overhead = Advice(f"{per_cent(rest)} of {_scope(speaker)}", alone, clause(speaker, bound), "idle")
     yield from (*kernels, overhead)
     if not kernels and bound.cause == "gpu_bound":
-        yield Advice("inside the kernels", _tune(one), _longest_kernel(analysis), "kernel_summary")
+        yield Advice("inside the kernels", _tune(speaker), _longest_kernel(analysis), "kernel_summary")
 
 
-def _at_most(one: Speaker, finding: Finding) -> str:
-    if one.is_steady:
+def _at_most(speaker: Speaker, finding: Finding) -> str:
+    if speaker.is_steady:
         return f"{per_cent(finding.share_ratio)} of a step"
     return f"{per_cent(finding.prize_upper_ratio)} of the recording"
 
 
-def _scope(one: Speaker) -> str:
-    return "the steady part" if one.is_steady else "the time on the GPU"
+def _scope(speaker: Speaker) -> str:
+    return "the steady part" if speaker.is_steady else "the time on the GPU"
 
 
-def _tune(one: Speaker) -> str:
-    return remedy("gpu_bound", one.diagnosis.framework).removeprefix("nothing to win outside the kernels: ")
+def _tune(speaker: Speaker) -> str:
+    return remedy("gpu_bound", speaker.diagnosis.framework).removeprefix("nothing to win outside the kernels: ")
 
 
-def _inside_graphs(one: Speaker) -> Advice:
-    kinds = one.why.steps.kinds if one.is_steady else None
+def _inside_graphs(speaker: Speaker) -> Advice:
+    kinds = speaker.why.steps.kinds if speaker.is_steady else None
     replays = f"{counted(kinds[0].count, 'graph replay')} of {duration(kinds[0].med_ns)}" if kinds else "graph replays"
     return Advice(
-        f"{per_cent(1 - (one.ledger.busy_ratio or 0.0))} outside the GPU",
+        f"{per_cent(1 - (speaker.ledger.busy_ratio or 0.0))} outside the GPU",
         "nothing to win outside the GPU; record with --cuda-graph-trace=node to see inside the graphs",
         f"{replays} were recorded as a whole",
         "graph_replays",
     )
 
 
-def _fp32(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
+def _fp32(analysis: Analysis, speaker: Speaker) -> Iterator[Advice]:
     """Yield the row on matrix products of 32-bit floats, where these take much of the kernel time."""
     kernels = analysis.tables.get("kernel_summary")
     if kernels is None or kernels.is_empty():
         return
     products = kernels.filter(pl.Series([bool(_FP32_GEMM.search(name)) for name in kernels["name"]]))
-    if not _has_tf32(analysis, one):
+    if not _has_tf32(analysis, speaker):
         return
     whole, part, count = (
         int(total) for total in (kernels["total_ns"].sum(), products["total_ns"].sum(), products["count"].sum())
     )
     if part < _FP32_SHARE * whole:
         return
-    run = 'torch.set_float32_matmul_precision("high")' if one.diagnosis.framework == "pytorch" else "TF32 or bf16"
+    run = 'torch.set_float32_matmul_precision("high")' if speaker.diagnosis.framework == "pytorch" else "TF32 or bf16"
     yield Advice(
         f"{per_cent(part / whole)} of kernel time",
         f"run the fp32 matrix products on tensor cores: {run}",
@@ -221,9 +231,9 @@ def _fp32(analysis: Analysis, one: Speaker) -> Iterator[Advice]:
     )
 
 
-def _has_tf32(analysis: Analysis, one: Speaker) -> bool:
+def _has_tf32(analysis: Analysis, speaker: Speaker) -> bool:
     """Return whether the GPU is known to multiply 32-bit floats on tensor cores: from compute capability 8.0 on."""
-    known = analysis.gpus.filter(pl.col("gpu") == one.ledger.gpu)["compute_capability"].drop_nulls().to_list()
+    known = analysis.gpus.filter(pl.col("gpu") == speaker.ledger.gpu)["compute_capability"].drop_nulls().to_list()
     return bool(known) and int(str(known[0]).split(".")[0]) >= _TF32_SINCE
 
 
@@ -235,27 +245,20 @@ def _longest_kernel(analysis: Analysis) -> str:
     return f"{label} takes {duration(total)}, {per_cent(share)} of kernel time"
 
 
-def _once(one: Speaker) -> Iterator[Advice]:
+def _once(speaker: Speaker) -> Iterator[Advice]:
     """Yield the row on what is paid once, where that is no small part of the recording."""
-    scope, causes = one.diagnosis.scope, one.diagnosis.causes
-    finding = one.finding("startup")
-    if scope is None or causes is None:
+    once = speaker.paid_once
+    if once is None or once.share_ratio < _WORTH_SHARE:
         return
-    outside = {cause: ns - scope.causes[cause] for cause, ns in causes.items() if cause != "work"}
-    total = finding.prize_upper_ns if finding else sum(outside.values())
-    if total < _WORTH_NS_SHARE * one.ledger.wall_ns:
-        return
-    known = finding or Finding("startup", 0.0, total, 0.0, parts={k: v for k, v in outside.items() if v})
-    kinds = one.why.steps.kinds if one.is_steady else None
-    few = bool(kinds) and sum(kind.steady_count for kind in kinds or ()) < _FEW_STEPS
-    call = known.longest_call
-    if call and is_most(call, known) and _PINNING.match(call.name):
+    few = speaker.is_steady and speaker.why.steps.steady_count < _FEW_STEPS
+    call = once.longest_call
+    if call and is_most(call, once) and _PINNING.match(call.name):
         do = "pin less host memory, and keep what is pinned: locking its pages takes this time"
     elif few:
         do = "warm up before timing; record more steps before deciding"
     else:
-        do = remedy("startup", one.diagnosis.framework)
-    yield Advice(f"{duration(total)}, once", do, clause(one, known), "findings")
+        do = remedy("startup", speaker.diagnosis.framework)
+    yield Advice(f"{duration(once.prize_upper_ns)}, once", do, clause(speaker, once), "findings")
 
 
 _SECTIONS = {

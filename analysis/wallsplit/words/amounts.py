@@ -41,3 +41,12 @@ def counted(count: int, noun: str) -> str:
         return f"one {noun}"
     several = f"{noun[:-1]}ies" if noun.endswith("py") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{how_many(count)} {several}"
+
+
+def some_of(part: int, whole: int, noun: str, of: str = "") -> str:
+    """Return a number of things among others: `three of five steps`; with `of`, `three of its five steps`.
+
+    Where they are all there are, only their number: `five steps`, `its five steps`.
+    """
+    all_of_them = f"{of} {counted(whole, noun)}".strip()
+    return all_of_them if part == whole else f"{how_many(part)} of {all_of_them}"

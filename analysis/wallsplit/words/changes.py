@@ -28,33 +28,34 @@ def unit(comparison: Comparison) -> str:
 def sentence(comparison: Comparison, pair: Pair) -> str:
     """Return what changed from one side to another, how much each account has to do with it, and how sure that is."""
     change = _change(comparison, pair)
-    told = verdict(pair.confidence)
+    certainty = verdict(pair.confidence)
     largest = ", ".join(f"{line.name} {signed_ns(line.delta_ns)}" for line in pair.waterfall.lines[:LARGEST])
     most = f"; most of it {largest}" if largest else "; no account changed"
     if is_about_stalls(pair):
-        return f"{told}. {change}{most}: stalls of a few steps make the difference."
-    return f"{change}{most}; {told}."
+        return f"{certainty}. {change}{most}: stalls of a few steps make the difference."
+    return f"{change}{most}; {certainty}."
 
 
 def short_sentence(comparison: Comparison, pair: Pair) -> str:
     """Return the same without the accounts, and without a word on confidence where there is none."""
-    told = "" if pair.confidence.low is None else f"; {verdict(pair.confidence)}"
-    return f"{_change(comparison, pair)}{told}."
+    certainty = "" if pair.confidence.low is None else f"; {verdict(pair.confidence)}"
+    return f"{_change(comparison, pair)}{certainty}."
 
 
-def verdict(found: Confidence) -> str:
+def verdict(confidence: Confidence) -> str:
     """Return how sure it is that the two sides differ; never a judgement that so few runs do not bear."""
-    runs = min(found.runs)
-    if found.low is None or found.high is None:
+    runs = min(confidence.runs)
+    if confidence.low is None or confidence.high is None:
         return (
             f"no interval: {'one run' if runs == 1 else f'{runs} runs'} a side; record at least 3 to tell it from noise"
         )
-    figure = f"{found.figure} {signed_ratio(found.ratio)} [{signed_ratio(found.low)}, {signed_ratio(found.high)}]"
-    if found.verdict == "differs between these two runs":
-        return f"{figure}: {found.verdict}; {THREE_RUNS}"
-    if found.verdict == "no difference seen":
+    interval = f"[{signed_ratio(confidence.low)}, {signed_ratio(confidence.high)}]"
+    figure = f"{confidence.figure} {signed_ratio(confidence.ratio)} {interval}"
+    if confidence.verdict == "differs between these two runs":
+        return f"{figure}: {confidence.verdict}; {THREE_RUNS}"
+    if confidence.verdict == "no difference seen":
         return f"{figure}: no difference seen between the steps of these runs"
-    return f"{figure}: {found.verdict}"
+    return f"{figure}: {confidence.verdict}"
 
 
 def is_about_stalls(pair: Pair) -> bool:
@@ -62,13 +63,13 @@ def is_about_stalls(pair: Pair) -> bool:
 
     The waterfall adds up means, the verdict speaks of a figure that stalls do not move.
     """
-    found = pair.confidence
-    if found.low is None or found.high is None or found.figure == "wall time" or not pair.before.wall:
+    confidence = pair.confidence
+    if confidence.low is None or confidence.high is None or confidence.figure == "wall time" or not pair.before.wall:
         return False
     mean = float(pair.after.wall / pair.before.wall) - 1
-    is_same = found.low <= 0 <= found.high
-    is_outside = not found.low <= mean <= found.high
-    return is_outside and (is_same or mean * found.ratio < 0)
+    is_same = confidence.low <= 0 <= confidence.high
+    is_outside = not confidence.low <= mean <= confidence.high
+    return is_outside and (is_same or mean * confidence.ratio < 0)
 
 
 def work_differs(pair: Pair) -> str | None:
@@ -82,24 +83,24 @@ def work_differs(pair: Pair) -> str | None:
 def warnings(comparison: Comparison) -> list[str]:
     """Return what must be known before a comparison is believed, as sentences."""
     pairs = comparison.pairs
-    found = []
+    sentences = []
     differing = [differs for pair in pairs if (differs := work_differs(pair))]
     if differing:
-        found.append(
+        sentences.append(
             f"{'; '.join(differing)}: is it the same work? Compare with --per step, or kernel:GLOB of a kernel that "
             "each step launches."
         )
     lacking = [label(side) for side in comparison.sides if not side.gpu_complete]
     if lacking:
-        found.append(
+        sentences.append(
             f"GPU work is not fully recorded in {', '.join(lacking)}: the change of the wall time is certain, those of "
             "single accounts are not."
         )
     missing = {name: None for pair in pairs for name in pair.waterfall.not_measured_on_one_side}
     if missing:
         names = ", ".join(missing) if len(missing) <= 4 else f"{len(missing)} accounts"
-        found.append(f"Not measured on one side, and counted as 0 there: {names}.")
-    return found
+        sentences.append(f"Not measured on one side, and counted as 0 there: {names}.")
+    return sentences
 
 
 def graphed(pair: Pair) -> str | None:
@@ -115,11 +116,11 @@ def graphed(pair: Pair) -> str | None:
 
 def how_sure(comparison: Comparison) -> str:
     """Return why it is compared per that unit, what the intervals are, and what they say nothing of."""
-    told = f"Per {unit(comparison)}: {comparison.why}."
-    found = comparison.pairs[0].confidence
-    if found.method is None:
-        return f"{told} No interval: 3 runs a side, or steps in both, would give one."
-    return f"{told} Interval of {found.level * 100:g} %: {found.method}; it covers {found.covers}."
+    sentence = f"Per {unit(comparison)}: {comparison.why}."
+    confidence = comparison.pairs[0].confidence
+    if confidence.method is None:
+        return f"{sentence} No interval: 3 runs a side, or steps in both, would give one."
+    return f"{sentence} Interval of {confidence.level * 100:g} %: {confidence.method}; it covers {confidence.covers}."
 
 
 def _change(comparison: Comparison, pair: Pair) -> str:

@@ -154,7 +154,7 @@ def _transfer(speaker: Speaker, finding: Finding) -> str:
     copies = speaker.why.sync.copies if speaker.why.sync else ()
     said = f"copies that nothing hides, {duration(finding.prize_upper_ns)}"
     if copies:
-        most = max(copies, key=lambda one: one.gpu_ns)
+        most = max(copies, key=lambda copy: copy.gpu_ns)
         memory = " of pageable memory" if most.memory == "pageable" else ""
         said += f"; most in {counted(most.count, f'{most.operation} copy')}{memory}, {units.size(most.bytes)}"
     if speaker.ledger.api_complete is False:

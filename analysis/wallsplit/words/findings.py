@@ -4,19 +4,19 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from wallsplit import units
 from wallsplit.diagnosis.diagnosis import Finding
 from wallsplit.diagnosis.explanation import Explained, Explanation
-from wallsplit.diagnosis.remedies import remedy
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.ledger.os_calls import WAIT
 from wallsplit.ledger.phases import MPI
 from wallsplit.model.error_codes import in_words
 from wallsplit.text import shorten
+from wallsplit.words.titles import TITLES
 
 PARTS_NAMED = 3
 
@@ -58,31 +58,12 @@ def scope_name(why: Explanation) -> str:
 
 def because(case: Case) -> str:
     """Return why a finding holds, with its figures: a sentence or two without the remedy."""
-    said = SENTENCES[case.finding.cause](case)
+    sentence = SENTENCES[case.finding.cause](case)
     held = case.finding.long_calls
     if held is None:
-        return said
+        return sentence
     few = f"{units.count(held.count)} of the {units.count(held.of_count)} calls of {shorten(held.name)}"
-    return f"{said} {few} hold {units.ns(held.held_ns)} of that, most of it: a few stalls, not the usual cost."
-
-
-def without_findings(label: str, ledger: Ledger, why: Explanation, *, asked_for_cpu: bool) -> str:
-    """Return why nothing is concluded of a ledger, and what to do."""
-    diagnosis = why.diagnosis
-    if diagnosis.primary == "no_cuda" and asked_for_cpu:
-        return f"{label}: it ran on the CPU, as it was asked to; findings are about GPU work."
-    done = remedy("failed_calls" if diagnosis.failed else diagnosis.primary, diagnosis.framework)
-    if diagnosis.failed:
-        failed = f"{shorten(diagnosis.failed.call)} failed: {in_words(diagnosis.failed.code)}"
-        return f"{label}: no GPU work was recorded, and {failed}. What to do: {done}."
-    if diagnosis.primary == "abstain" and ledger.launch_coverage is not None and ledger.device is not None:
-        share = units.ratio(ledger.launch_coverage)
-        reason = f"only {share} of the launches have GPU rows, so idle time may be work that was not recorded"
-    elif diagnosis.primary == "abstain":
-        reason = "work was launched, but no GPU work was recorded"
-    else:
-        reason = TITLES[diagnosis.primary]
-    return f"{label}: {reason}. What to do: {done}."
+    return f"{sentence} {few} hold {units.ns(held.held_ns)} of that, most of it: a few stalls, not the usual cost."
 
 
 def _many(count: float, thing: str) -> str:
@@ -301,36 +282,3 @@ SENTENCES: dict[str, Callable[[Case], str]] = {
     "profiler": _profiler,
 }
 """Every cause that can be a finding."""
-
-TITLES = {
-    "work": "computing",
-    "comm": "communication",
-    "transfer": "copies",
-    "startup": "start-up",
-    "teardown": "after the last GPU work",
-    "profiler": "the profiler",
-    "loading": "loading code",
-    "compile": "compiling",
-    "data": "loading data",
-    "input": "preparing input, probably",
-    "launch": "launching",
-    "blocked": "sleeping host",
-    "host": "host code",
-    "sync": "tails of waits",
-    "unseen_wait": "waits for nothing recorded",
-    "alloc": "allocation",
-    "graph_build": "building graphs",
-    "device_wait": "slow device",
-    "other_device": "another GPU works",
-    "shared_gpu": "another process works",
-    "failed_calls": "failed calls",
-    "few_operations": "hardly any GPU work",
-    "migration": "page migrations",
-    "small_grids": "small grids",
-    "gpu_bound": "the GPU is the limit",
-    "mixed": "no single cause",
-    "no_cuda": "no CUDA recorded",
-    "no_gpu_use": "no GPU used",
-    "abstain": "nothing can be said",
-}
-"""Causes and findings as people read them."""

@@ -11,10 +11,10 @@ import polars as pl
 from wallsplit import units
 from wallsplit.diagnosis.explanation import Explained, Explanation
 from wallsplit.ledger.ledger import Ledger
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.note import Note
 from wallsplit.text import shorten
 from wallsplit.why.contention import Contention
-from wallsplit.why.device_clock import ClockAhead
 from wallsplit.why.launch import Backpressure
 from wallsplit.why.managed_memory import ManagedMemory
 from wallsplit.why.memory import MemoryUse
@@ -31,15 +31,15 @@ def gpu_use_notes(
     """Return the notes on the ledgers of one analysis; `memory_of_gpus`: bytes by GPU."""
     if explained is None:
         return ()
-    told: list[Note] = []
+    notes: list[Note] = []
     seen: set[int] = set()
     for ledger, why in zip(ledgers, explained.ledgers, strict=True):
         own = _of_ledger(ledger, why, memory_of_gpus)
-        told += [replace(note, pid=ledger.pid, device=ledger.device) for note in own]
+        notes += [replace(note, pid=ledger.pid, device=ledger.device) for note in own]
         if ledger.pid not in seen:  # threads are a process's, whatever the device
-            told += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
+            notes += [replace(n, pid=ledger.pid) for n in contention_note(ledger.pid, why.contention, ledger.wall_ns)]
         seen.add(ledger.pid)
-    return (*told, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
+    return (*notes, *clock_notes(explained.clocks_ahead), *other_threads_note(explained.range_threads))
 
 
 def _of_ledger(ledger: Ledger, why: Explanation, memory_of_gpus: Mapping[int, int]) -> Iterator[Note]:

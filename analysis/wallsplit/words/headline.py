@@ -1,12 +1,13 @@
 """The headline: one sentence a newcomer can repeat, built from the ledgers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from wallsplit import units
 from wallsplit.accounts import ACCOUNTS, OTHER_PROCESS, PARTS, Part
 from wallsplit.diagnosis.explanation import Explained
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger, Window
 
 WORTH_SAYING = 0.01
@@ -119,10 +120,11 @@ def _bound(part: Part, *, whole: bool, others_whole: bool) -> str:
 
 def _without_gpu_rows(ledgers: Sequence[Ledger], window: Window) -> str:
     parts = [f"{s.part.without_device} {s.percent} %" for s in shares(ledgers) if s.part.without_device and s.percent]
-    return f"{_wall(ledgers, window)}: {', '.join(parts)}; {_why_without(ledgers)}"
+    return f"{_wall(ledgers, window)}: {', '.join(parts)}; {why_without_gpu(ledgers)}"
 
 
-def _why_without(ledgers: Sequence[Ledger]) -> str:
+def why_without_gpu(ledgers: Sequence[Ledger]) -> str:
+    """Return why no ledger has GPU work: not recorded, every launch failed, or there was none."""
     classes = {name for ledger in ledgers for name in ledger.api_exposure}
     if any(ledger.gpu_complete is False for ledger in ledgers):
         return "what the GPU did was not recorded"

@@ -114,12 +114,12 @@ def _without_gpu_work(model: Model, ledgers: Sequence[Ledger]) -> Iterator[Note]
 
 def _why_quiet(model: Model, pid: int) -> str:
     """Return why a process of which no launch is missing has no GPU work."""
-    given = model.api_calls.filter(
+    calls = model.api_calls.filter(
         pl.col("pid") == pid, pl.col("api_class").is_in(list(DRIVING)), pl.col("booked_class") != "graph_build"
     )
-    if given.is_empty():
+    if calls.is_empty():
         return "none of its calls launches, copies or sets"
-    if (given["return_value"].fill_null(0) > 0).all():
+    if (calls["return_value"].fill_null(0) > 0).all():
         return "every call that launches, copies or sets failed"
     return "of its copies and sets the trace has no GPU work"
 

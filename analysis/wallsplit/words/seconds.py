@@ -14,7 +14,7 @@ def seconds(analysis: Analysis) -> str:
     recorded = f"{units.ns(analysis.window.wall_ns)} {_of_what(analysis.window, explicit=analysis.window_is_explicit)}"
     residual = sum(abs(ledger.residual_ns) for ledger in analysis.ledgers)
     proof = f"sum = wall, residual {residual} ns"
-    phases = next((one.diagnosis.phases_of_run for one in every if one.is_steady), None)
+    phases = next((speaker.diagnosis.phases_of_run for speaker in every if speaker.is_steady), None)
     if phases is None:
         return f"{recorded}{_around(every)}; {proof}."
     names = ("start-up and first steps", "steady", "after it")

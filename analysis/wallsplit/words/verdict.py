@@ -43,13 +43,13 @@ def _of_many_windows(analysis: Analysis) -> str:
 
 def _unexplained(analysis: Analysis) -> str:
     """Return the verdict where only the ledgers are known."""
-    told = of_gpus(analysis.ledgers)
-    if not told:
+    ledgers = of_gpus(analysis.ledgers)
+    if not ledgers:
         has_cuda = any(ledger.accounts["cuda.launch"] is not None for ledger in analysis.ledgers)
         return "GPU work was not recorded." if has_cuda else "No CUDA work was recorded."
-    ratios = [ledger.kernel_active_ratio or 0.0 for ledger in told]
-    least = "at least " if any(ledger.gpu_complete is False for ledger in told) else ""
-    who = "The GPU computes" if len(told) == 1 else f"{counted(len(told), 'GPU')} compute"
+    ratios = [ledger.kernel_active_ratio or 0.0 for ledger in ledgers]
+    least = "at least " if any(ledger.gpu_complete is False for ledger in ledgers) else ""
+    who = "The GPU computes" if len(ledgers) == 1 else f"{counted(len(ledgers), 'GPU')} compute"
     return capital(f"{who} {least}{between(ratios)} of the time.")
 
 
@@ -86,10 +86,10 @@ def _largest_host_part(speaker: Speaker) -> str:
 
 def _sharing(analysis: Analysis, every: tuple[Speaker, ...]) -> str | None:
     """Return the verdict on a GPU that processes share, where that is the first finding."""
-    for one in every:
-        if one.diagnosis.primary == "shared_gpu":
-            pids = {ledger.pid for ledger in analysis.ledgers if ledger.gpu == one.ledger.gpu}
-            busy = analysis.gpus.filter(analysis.gpus["gpu"] == one.ledger.gpu)["busy_ratio"]
+    for speaker in every:
+        if speaker.diagnosis.primary == "shared_gpu":
+            pids = {ledger.pid for ledger in analysis.ledgers if ledger.gpu == speaker.ledger.gpu}
+            busy = analysis.gpus.filter(analysis.gpus["gpu"] == speaker.ledger.gpu)["busy_ratio"]
             if len(pids) > 1 and len(busy):
                 return capital(f"{how_many(len(pids))} processes share this GPU; it is busy {of_time(busy[0])}.")
     return None
@@ -97,21 +97,24 @@ def _sharing(analysis: Analysis, every: tuple[Speaker, ...]) -> str | None:
 
 def _of_several(every: tuple[Speaker, ...]) -> str | None:
     """Return the verdict on several GPUs; None where the worst of them speaks for all."""
-    if any(one.diagnosis.primary in _FIRST for one in every):
+    if any(speaker.diagnosis.primary in _FIRST for speaker in every):
         return None
     all_of = "Both" if len(every) == 2 else f"All {how_many(len(every))}"
-    least = "at least " if any(one.ledger.gpu_complete is False for one in every) else ""
-    copying = [one.share("transfer") for one in every]
+    least = "at least " if any(speaker.ledger.gpu_complete is False for speaker in every) else ""
+    copying = [speaker.share("transfer") for speaker in every]
     if min(copying) >= 0.5:
         return f"{all_of} GPUs copy {least}{between(copying)} of the time."
-    work = [one.share("work") for one in every]
+    work = [speaker.share("work") for speaker in every]
     if max(work) - min(work) > APART:
-        low, high = min(every, key=lambda one: one.share("work")), max(every, key=lambda one: one.share("work"))
+        low, high = (
+            min(every, key=lambda speaker: speaker.share("work")),
+            max(every, key=lambda speaker: speaker.share("work")),
+        )
         return (
             f"GPU {low.ledger.gpu} computes {least}{per_cent(low.share('work'))} of the time, "
             f"GPU {high.ledger.gpu} {per_cent(high.share('work'))}."
         )
-    comm = [one.share("comm") for one in every]
+    comm = [speaker.share("comm") for speaker in every]
     exposed = f"; exposed communication takes {between(comm)}" if max(comm) >= 0.01 else ""
     about = "about " if len({per_cent(share) for share in work}) > 1 else ""
     return f"{all_of} GPUs compute {least}{about}{per_cent(sum(work) / len(work))} of the time{exposed}."

@@ -121,6 +121,76 @@ def test_no_label_of_the_strip_leaves_its_box(browser: Browser, pages: Path) -> 
         assert max(page.evaluate(overhang)) <= 0, width
 
 
+BLOCKS = ("header", "h1", ".seconds", ".course", ".chart", ".cards", "h2.todo", ".advice", ".leftout", "main > nav")
+LAYOUT = """(blocks) => {
+    const shown = (element) => element.getClientRects().length > 0;
+    const name = (element) => element.tagName.toLowerCase() + "." + element.className;
+    const found = [];
+    const stacked = blocks.flatMap((block) => [...document.querySelectorAll(block)].filter(shown));
+    stacked.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
+    stacked.slice(1).forEach((block, i) => {
+        const above = stacked[i].getBoundingClientRect().bottom;
+        if (block.getBoundingClientRect().top < above - 0.5) found.push(`${name(block)} overlaps ${name(stacked[i])}`);
+    });
+    for (const box of document.querySelectorAll("header, .card, .advice td, .advice th, .course")) {
+        const outer = box.getBoundingClientRect();
+        for (const inner of box.querySelectorAll("p, b, span, a, code, li, svg.small, svg.strip")) {
+            if (!shown(inner) || inner.closest("details div") || inner.closest(".unseen")) continue;
+            const { left, right, bottom } = inner.getBoundingClientRect();
+            if (left < outer.left - 0.5 || right > outer.right + 0.5 || bottom > outer.bottom + 0.5)
+                found.push(`${name(inner)} leaves ${name(box)}: ${inner.textContent}`);
+        }
+    }
+    for (const held of document.querySelectorAll(".card .figure b, .held"))
+        if (held.getClientRects().length > 1) found.push(`broken: ${held.textContent}`);
+    if (document.documentElement.scrollWidth > document.documentElement.clientWidth) found.push("scrolls sideways");
+    return found;
+}"""
+"""What is wrong with where things are: blocks that overlap, text that leaves its box, figures that are broken."""
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, "hostile"])
+def test_nothing_overlaps_or_leaves_its_box_at_a_desk_on_a_telephone_and_on_paper(
+    browser: Browser, pages: Path, name: str
+) -> None:
+    page = opened(browser, pages / f"{name}.html")
+    for width, media in ((1280, "screen"), (768, "screen"), (390, "screen"), (794, "print")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(media="print" if media == "print" else "screen")
+        assert page.evaluate(LAYOUT, BLOCKS) == [], (width, media)
+
+
+def test_the_look_at_the_layout_sees_what_is_wrong(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "steady.html")
+    page.evaluate("document.querySelector('.card b').style.marginLeft = '500px'")
+    assert any("leaves div.card" in said for said in page.evaluate(LAYOUT, BLOCKS))
+    page.evaluate("document.querySelector('.cards').style.marginTop = '-60px'")
+    assert any("overlaps figure" in said for said in page.evaluate(LAYOUT, BLOCKS))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_part_that_is_drawn_has_a_colour(browser: Browser, pages: Path, name: str, dark: bool) -> None:
+    page = opened(browser, pages / f"{name}.html", dark=dark)
+    black = """() => [...document.querySelectorAll(".bar rect, .small rect, .swatch rect, .mini rect, .strip path")]
+        .filter((part) => getComputedStyle(part).fill === "rgb(0, 0, 0)")
+        .map((part) => part.getAttribute("class"))"""
+    assert page.evaluate(black) == []
+
+
+def test_the_verdict_is_the_largest_text_and_figures_stand_out(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "steady.html")
+    size = """(selector) => Math.max(...[...document.querySelectorAll(selector)].map(
+        (element) => parseFloat(getComputedStyle(element).fontSize)))"""
+    verdict, figure, text, title = (page.evaluate(size, s) for s in ("h1", ".card b", ".card .text", "h2.todo"))
+    assert verdict > figure > title > text
+
+
+def test_what_is_done_looks_like_code_where_it_is_code(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "graphs.html")
+    assert page.locator(".advice code").all_inner_texts() == ["--cuda-graph-trace=node"]
+
+
 def test_a_usual_report_takes_few_sheets_of_paper_and_breaks_no_word(browser: Browser, pages: Path) -> None:
     page = opened(browser, pages / "steady.html")
     sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))

@@ -13,7 +13,6 @@ from analyses import (
     ALL,
     HOSTILE,
     cpu_run,
-    explained_gpus,
     explained_run,
     hostile,
     incomplete,
@@ -26,7 +25,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.errors import SectionError
 from wallsplit.report.build import report
 from wallsplit.report.document import Column, Report, Section, Table
-from wallsplit.report.terminal import overview, terminal
+from wallsplit.report.terminal import terminal
 from wallsplit.report.terminal_screen import LINES, WIDEST
 
 
@@ -86,7 +85,7 @@ def test_what_comes_after_the_steps_is_not_said_of_start_up_alone() -> None:
     found = report(analysed(lambda build: steady(build).api("cudaDeviceReset", 500_000_000, 900_000_000))).first
     assert found
     (once,) = (card for card in found.cards if card.title.startswith("Start-up"))
-    assert once.text.startswith("with what comes after the steps: tear-down 560 ms")
+    assert once.text.startswith("GPU idle before and after the steady steps: tear-down 560 ms")
 
 
 def test_the_strip_shows_what_takes_most_of_each_column_and_marks_the_steady_part() -> None:
@@ -107,15 +106,6 @@ def test_names_that_would_read_alike_are_printed_whole_on_several_lines() -> Non
     assert max(map(len, lines)) <= 40
     shown = "".join("".join(lines).split())
     assert all("".join(name.split()) in shown for name in names)
-
-
-def test_many_traces_are_a_line_each() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(overview([(report(make()), "1.0 s") for make in (explained_run, explained_gpus)], console))
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().splitlines()
-    assert len(lines) == 2
-    assert all(len(line) <= 100 for line in lines)
 
 
 def test_a_section_that_is_not_there_is_answered_with_those_that_are() -> None:

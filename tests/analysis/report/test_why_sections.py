@@ -8,7 +8,7 @@ from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.explanation import Explained
 from wallsplit.report.build import report
 from wallsplit.report.document import AtLeast, AtMost, Paragraph, Section, Table
-from wallsplit.words.findings import TITLES
+from wallsplit.words.titles import TITLES
 
 KEYS = ("findings", "steps", "idle", "gpu_use", "waiting", "launching", "communication")
 

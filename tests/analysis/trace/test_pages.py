@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shared_traces import SHARED, TRACES, needs_shared_traces
@@ -219,6 +219,7 @@ def test_a_damaged_file_gives_the_rows_of_sqlite_or_nothing(
                 info = table_info(db, "t")
         except (sqlite3.DatabaseError, UnicodeDecodeError, KeyError):
             return  # the schema is gone: there is no table to read
+        assume("\ufffd" not in "".join(info.columns))  # sqlite3 takes a name that it does not know for a text
         try:
             frame = read_table(path, info, info.columns, text=pl.String)
         except TraceError as error:

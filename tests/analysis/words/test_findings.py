@@ -10,8 +10,10 @@ from wallsplit.diagnosis.explanation import Explained
 from wallsplit.diagnosis.remedies import REMEDIES
 from wallsplit.diagnosis.rules import RULES
 from wallsplit.why.causes import CAUSES
-from wallsplit.words.findings import SENTENCES, TITLES, Case, because, without_findings
+from wallsplit.words.findings import SENTENCES, Case, because
 from wallsplit.words.headline import headline
+from wallsplit.words.no_findings import without_findings
+from wallsplit.words.titles import TITLES
 
 GPU = ledger(gpu_kernel=600_000, cuda_alloc=100_000, host=300_000)
 WHY = explanation(GPU, ("cudaThing",))

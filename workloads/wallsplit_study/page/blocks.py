@@ -22,12 +22,12 @@ def rewritten(page: str, study: Study) -> str:
     Raises:
         ReportError: the page names a block there is none of, or lacks one.
     """
-    named = [found["name"] for found in _MARKED.finditer(page)]
+    named = [match["name"] for match in _MARKED.finditer(page)]
     if sorted(named) != sorted(BLOCKS):
         odd = ", ".join(sorted(set(named) ^ set(BLOCKS))) or "a block twice"
         raise ReportError(f"the page of the study: its measured blocks are not those of page/blocks.py ({odd})")
     return _MARKED.sub(
-        lambda found: f"<!-- measured: {found['name']} -->\n{BLOCKS[found['name']](study)}\n<!-- end -->\n", page
+        lambda match: f"<!-- measured: {match['name']} -->\n{BLOCKS[match['name']](study)}\n<!-- end -->\n", page
     )
 
 

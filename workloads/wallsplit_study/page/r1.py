@@ -168,9 +168,9 @@ _WHERE: Final = {"best": "at best", "smallest": "at its smallest batch"}
 
 def _published(approach: str) -> str | None:
     """Return the published epochs of an approach in words."""
-    found = [one for one in published.EPOCHS if one.approach == approach]
-    where = [f"at {one.batch:,}" if isinstance(one.batch, int) else _WHERE[one.batch] for one in found]
-    return "; ".join(f"{one.seconds:g} s {place}" for one, place in zip(found, where, strict=True)) or None
+    found = [epoch for epoch in published.EPOCHS if epoch.approach == approach]
+    where = [f"at {epoch.batch:,}" if isinstance(epoch.batch, int) else _WHERE[epoch.batch] for epoch in found]
+    return "; ".join(f"{epoch.seconds:g} s {place}" for epoch, place in zip(found, where, strict=True)) or None
 
 
 def _two(line: Line | None) -> tuple[str | None, str | None]:

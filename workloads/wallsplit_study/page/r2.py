@@ -20,7 +20,7 @@ def items(study: Study) -> str:
     """Return R2's times by interval, both programs, the published ones and what a call costs."""
     frame = summary(study.outcomes, "item")
     mine = {(row["approach"], row["item_every"]): median_or_status(row) for row in frame.iter_rows(named=True)}
-    theirs = {one.item_every: one for one in published.ITEMS}
+    theirs = {item.item_every: item for item in published.ITEMS}
     prints = published.ITEM_EPOCHS // published.ITEM_PRINTED_EVERY
     programs = ("iris-cpu, printing", "iris-cpu, no printing")
     rows = tuple(
@@ -47,14 +47,16 @@ def items(study: Study) -> str:
 def item_cost(study: Study) -> str:
     """Return in words what a call of item() costs in each program, with its standard error."""
     fitted = {name: cost(study.outcomes, f"iris-cpu, {name}") for name in ("printing", "no printing")}
-    told = [
+    takes = [
         f"{with_error(line.per, line.per_error)} a call with {name}"
         for name, line in fitted.items()
         if line is not None
     ]
     floors = [units.ns(line.floor) for line in fitted.values() if line is not None]
     slope = published_cost()
-    measured = f"On our CPU: {'; '.join(told)}, of {' and '.join(floors)} in all." if told else f"On our CPU: {ABSENT}."
+    measured = (
+        f"On our CPU: {'; '.join(takes)}, of {' and '.join(floors)} in all." if takes else f"On our CPU: {ABSENT}."
+    )
     return paragraph(
         f"The slope of the time over the calls is what a call costs. Published, on the GPU: "
         f"{with_error(slope.per, slope.per_error)} a call. {measured}"
@@ -97,5 +99,5 @@ def causes(study: Study) -> str:
 def word2vec(study: Study) -> str:
     """Return in words how long word2vec takes by its workers."""
     frame = summary(study.outcomes, "word2vec").filter(pl.col("n") > 0)
-    told = [f"{units.ns(row['median_ns'])} with {escape(row['approach'])}" for row in frame.iter_rows(named=True)]
-    return paragraph(f"word2vec (Gensim, generated Zipf corpus) takes {' and '.join(told) or ABSENT}.")
+    takes = [f"{units.ns(row['median_ns'])} with {escape(row['approach'])}" for row in frame.iter_rows(named=True)]
+    return paragraph(f"word2vec (Gensim, generated Zipf corpus) takes {' and '.join(takes) or ABSENT}.")

@@ -40,18 +40,18 @@ def end_to_end(study: Study) -> str:
 def latency(study: Study) -> str:
     """Return latency, throughput and cost of what trains, each variant at its smallest batch; the report has all."""
     trained = [outcome for outcome in study.outcomes if outcome.cell.part in _TRAINED]
-    found = latency_table(trained)
-    if found is None:
+    latencies = latency_table(trained)
+    if latencies is None:
         return _NOTHING
     smallest: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
-    for row in found.rows:  # by batch, in ascending order
+    for row in latencies.rows:  # by batch, in ascending order
         smallest.setdefault(row[:2], row)
-    return table(found.columns, tuple(smallest.values()))
+    return table(latencies.columns, tuple(smallest.values()))
 
 
-def _or_nothing(found: Table | None) -> str:
-    return _shown(found) if found is not None and found.rows else _NOTHING
+def _or_nothing(latencies: Table | None) -> str:
+    return _shown(latencies) if latencies is not None and latencies.rows else _NOTHING
 
 
-def _shown(found: Table) -> str:
-    return table(found.columns, found.rows)
+def _shown(latencies: Table) -> str:
+    return table(latencies.columns, latencies.rows)

@@ -42,5 +42,5 @@ def table(columns: tuple[Column, ...], rows: tuple[tuple[Cell, ...], ...]) -> st
 
 def with_error(value_ns: float, error_ns: float | None) -> str:
     """Return a fitted time in ns with its standard error; only one below 0 has a sign."""
-    told = units.ns(value_ns) if value_ns >= 0 else units.signed_ns(value_ns)
-    return told if error_ns is None else f"{told} ± {units.ns(error_ns)}"
+    amount = units.ns(value_ns) if value_ns >= 0 else units.signed_ns(value_ns)
+    return amount if error_ns is None else f"{amount} ± {units.ns(error_ns)}"

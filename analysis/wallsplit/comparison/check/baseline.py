@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from wallsplit.comparison.check.budgets import Budget
 from wallsplit.comparison.check.figures import kind, value
 from wallsplit.comparison.repeats import Machine, Repeat
 from wallsplit.errors import BudgetError
+from wallsplit.frozen import dataclass
 
 SCHEMA_VERSION = 1
 MARK = '"baseline_of": "wallsplit check"'
@@ -32,7 +32,7 @@ def baseline(budgets: Sequence[Budget], repeats: Sequence[Repeat], per: str) -> 
     figures = {}
     for figure in dict.fromkeys(budget.figure for budget in budgets):
         values = [value(repeat, figure) for repeat in repeats]
-        known = [float(one.exact) for one in values if one is not None and not one.bound]
+        known = [float(amount.exact) for amount in values if amount is not None and not amount.bound]
         if len(known) == len(values):
             figures[figure] = tuple(known)
     return Baseline(per, figures, machine_of(repeats))
@@ -45,14 +45,14 @@ def machine_of(repeats: Sequence[Repeat]) -> Machine:
     return Machine(tuple(gpus), cpus.pop() if len(cpus) == 1 else None)
 
 
-def written(found: Baseline) -> str:
+def written(baseline: Baseline) -> str:
     """Return the baseline as JSON text."""
-    figures = {name: {"values": list(values), "kind": kind(name)} for name, values in found.figures.items()}
+    figures = {name: {"values": list(values), "kind": kind(name)} for name, values in baseline.figures.items()}
     document = {
         "schema_version": SCHEMA_VERSION,
         "baseline_of": "wallsplit check",
-        "per": found.per,
-        "machine": {"gpus": list(found.machine.gpus), "cpu": found.machine.cpu},
+        "per": baseline.per,
+        "machine": {"gpus": list(baseline.machine.gpus), "cpu": baseline.machine.cpu},
         "figures": figures,
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
@@ -73,16 +73,18 @@ def read(path: Path) -> Baseline:
         raise BudgetError(f"{path}: is no baseline ({what}); {_ADVICE}") from error
 
 
-def _read(found: Any) -> Baseline:
-    if found["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(f"schema_version {found['schema_version']!r}, where {SCHEMA_VERSION} can be read")
-    figures = {name: tuple(_numbers(name, one["values"])) for name, one in found["figures"].items()}
-    machine = found.get("machine") or {}
-    return Baseline(str(found["per"]), figures, Machine(tuple(map(str, machine.get("gpus", ()))), machine.get("cpu")))
+def _read(document: Any) -> Baseline:
+    if document["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(f"schema_version {document['schema_version']!r}, where {SCHEMA_VERSION} can be read")
+    figures = {name: tuple(_numbers(name, figure["values"])) for name, figure in document["figures"].items()}
+    machine = document.get("machine") or {}
+    return Baseline(
+        str(document["per"]), figures, Machine(tuple(map(str, machine.get("gpus", ()))), machine.get("cpu"))
+    )
 
 
 def _numbers(name: str, values: Any) -> list[float]:
-    numbers = [float(one) for one in values]
-    if not numbers or not all(math.isfinite(one) and one >= 0 for one in numbers):
+    numbers = [float(amount) for amount in values]
+    if not numbers or not all(math.isfinite(amount) and amount >= 0 for amount in numbers):
         raise ValueError(f"the values of {name!r} are no numbers")
     return numbers

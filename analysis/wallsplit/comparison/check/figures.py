@@ -1,12 +1,12 @@
 """The figures that budgets are about: an account, a part, the wall time, kernels, calls, ranges, counts."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from wallsplit.accounts import ACCOUNTS, GPU_ACCOUNTS, PARTS
 from wallsplit.comparison.repeats import Repeat
 from wallsplit.comparison.units import matching
+from wallsplit.frozen import dataclass
 from wallsplit.model.api_classes import RULES, api_class
 
 Kind = Literal["ns", "ratio", "count"]

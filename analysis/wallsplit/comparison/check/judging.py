@@ -1,7 +1,6 @@
 """Whether traces keep a budget: kept, broken, or unknown where what was recorded proves neither."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Literal
@@ -12,6 +11,7 @@ from wallsplit.comparison.check.budgets import LESS_IS_WORSE, Budget, Limit
 from wallsplit.comparison.check.figures import Bound, Value, value
 from wallsplit.comparison.confidence import ENOUGH_RUNS, welch
 from wallsplit.comparison.repeats import Repeat
+from wallsplit.frozen import dataclass
 
 Status = Literal["kept", "broken", "unknown", "skipped"]
 SINGLE_RUNS = Fraction(1, 10)
@@ -45,9 +45,9 @@ class _Part:
 
 def judge(budget: Budget, repeats: Sequence[Repeat], earlier: Baseline | None) -> Judgement:
     """Return whether the traces, repeats of one program, keep a budget. One broken limit breaks it, whatever others."""
-    found = [value(repeat, budget.figure) for repeat in repeats]
-    values = [one for one in found if one is not None]
-    if len(values) < len(found):
+    every = [value(repeat, budget.figure) for repeat in repeats]
+    values = [amount for amount in every if amount is not None]
+    if len(values) < len(every):
         parts = [_unmeasured(budget)]
     else:
         limits = (("max", budget.max), ("min", budget.min))
@@ -57,7 +57,7 @@ def judge(budget: Budget, repeats: Sequence[Repeat], earlier: Baseline | None) -
     status: Status = "broken" if "broken" in statuses else "unknown" if "unknown" in statuses else "kept"
     if status == "unknown" and budget.when_unknown == "skip":
         status = "skipped"
-    numbers = tuple(float(one.exact) for one in values) if len(values) == len(found) else None
+    numbers = tuple(float(amount.exact) for amount in values) if len(values) == len(every) else None
     return Judgement(budget, status, "; ".join(part.text for part in parts), numbers)
 
 
@@ -87,16 +87,16 @@ def _unmeasured(budget: Budget) -> _Part:
 def _limit(budget: Budget, which: str, limit: Limit, values: Sequence[Value]) -> _Part:
     """Judge the median of the traces; a bound only where it proves something."""
     as_ratio = limit.kind == "ratio" and budget.kind == "ns"
-    figure = median(one.of_wall if as_ratio else one.exact for one in values)
-    bound: Bound = next((one.bound for one in values if one.bound), "")
-    told = f"{bound} {shown(figure, limit.kind)}".lstrip()
+    figure = median(amount.of_wall if as_ratio else amount.exact for amount in values)
+    bound: Bound = next((amount.bound for amount in values if amount.bound), "")
+    text = f"{bound} {shown(figure, limit.kind)}".lstrip()
     is_above, is_below = figure > limit.exact, figure < limit.exact
     is_broken = is_above if which == "max" else is_below
     if bound and not _proves(bound, which, is_broken=is_broken):
-        return _Part("unknown", f"{told}, with {which} {limit.text}: GPU work is missing, so this does not tell")
+        return _Part("unknown", f"{text}, with {which} {limit.text}: GPU work is missing, so this does not tell")
     if is_broken:
-        return _Part("broken", f"{told}, {'above the' if which == 'max' else 'below the'} {limit.text} allowed")
-    return _Part("kept", f"{told}, {which} {limit.text}")
+        return _Part("broken", f"{text}, {'above the' if which == 'max' else 'below the'} {limit.text} allowed")
+    return _Part("kept", f"{text}, {which} {limit.text}")
 
 
 def _proves(bound: Bound, which: str, *, is_broken: bool) -> bool:
@@ -108,21 +108,21 @@ def _regression(budget: Budget, limit: Limit, values: Sequence[Value], earlier: 
     old = earlier.figures.get(budget.figure) if earlier else None
     if old is None:
         return _Part("unknown", f"the baseline has no {budget.figure}; write it with --write-baseline")
-    if any(one.bound for one in values):
+    if any(amount.bound for amount in values):
         return _Part("unknown", "GPU work is missing, so a change of this figure does not tell")
-    new = [float(one.exact) for one in values]
+    new = [float(amount.exact) for amount in values]
     before, after = median(old), median(new)
     worse = before - after if budget.figure in LESS_IS_WORSE else after - before
     floor = float(budget.floor.exact) if budget.floor else 0.0
     is_beyond, why = _is_beyond(budget, float(limit.exact), list(old), new)
     ratio = f"{units.signed_ratio(after / before - 1)}, " if before else ""
-    told = f"{shown(before, budget.kind)} → {shown(after, budget.kind)} ({ratio}{why})"
+    text = f"{shown(before, budget.kind)} → {shown(after, budget.kind)} ({ratio}{why})"
     if not is_beyond:
-        return _Part("kept", told)
+        return _Part("kept", text)
     if worse <= floor:
         small = f", within the floor of {budget.floor.text}" if budget.floor else ""
-        return _Part("kept", f"{told}{small}")
-    return _Part("broken", f"{told}: worse by more than the {limit.text} allowed")
+        return _Part("kept", f"{text}{small}")
+    return _Part("broken", f"{text}: worse by more than the {limit.text} allowed")
 
 
 def _is_beyond(budget: Budget, limit: float, old: list[float], new: list[float]) -> tuple[bool, str]:
@@ -135,8 +135,8 @@ def _is_beyond(budget: Budget, limit: float, old: list[float], new: list[float])
         return least > limit, interval
     least_counted = max(limit, float(SINGLE_RUNS))
     before, after = median(old), median(new)
-    told = f"single runs: only more than {least_counted * 100:g} % counts"
-    return sign * (after - before) > before * least_counted, told
+    text = f"single runs: only more than {least_counted * 100:g} % counts"
+    return sign * (after - before) > before * least_counted, text
 
 
 def shown(figure: float | Fraction, kind: str) -> str:

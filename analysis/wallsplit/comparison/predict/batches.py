@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import median
 
+from wallsplit.frozen import dataclass
 from wallsplit.run.manifest import RunManifest
 
 

@@ -1,13 +1,12 @@
 """What can be asked: the one thing that is different, and how its answer is to be read."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from wallsplit.comparison.predict.program import Program
 from wallsplit.comparison.predict.replay import Change
 from wallsplit.comparison.units import matching
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import union
 from wallsplit.model import Model
 from wallsplit.why.steps.ranges import own_ranges, texts_in_use

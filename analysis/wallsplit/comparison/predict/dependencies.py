@@ -3,10 +3,10 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from wallsplit.comparison.predict.program import COPY, LAUNCH, SET, WAIT, Call, Operation, Program
+from wallsplit.frozen import dataclass
 
 NEAR_NS = 20_000
 """An operation that begins so soon after the end of another stream's may have waited for it."""

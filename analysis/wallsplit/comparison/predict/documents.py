@@ -17,7 +17,10 @@ def document(traces: Sequence[tuple[str, Sequence[Prediction]]], batches: Batche
         "generator": {"name": "wallsplit", "version": __version__},
         "limits": {"replay_error_ratio": ERROR_LIMIT, "unexplained_ratio": UNEXPLAINED_LIMIT},
         "never_predicted": list(NEVER),
-        "traces": [{"path": visible(path), "processes": [_process(one) for one in found]} for path, found in traces],
+        "traces": [
+            {"path": visible(path), "processes": [_process(prediction) for prediction in predictions]}
+            for path, predictions in traces
+        ],
         "batches": {
             "lines": [
                 {

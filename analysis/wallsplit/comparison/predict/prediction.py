@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -12,12 +11,15 @@ from wallsplit.comparison.predict.dependencies import LONG_NS, Delays, blocked, 
 from wallsplit.comparison.predict.program import Program, program
 from wallsplit.comparison.predict.replay import Replays
 from wallsplit.errors import ComparisonError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.booking import COMPLETE
 from wallsplit.model import Model
 
 ERROR_LIMIT = 0.05
 UNEXPLAINED_LIMIT = 0.02
+NO_KERNEL = "no kernel ran, only copies and sets; wallsplit analyze says which launches failed or are missing"
+"""A refusal beside which no figure of the replay means anything."""
 _UNUSUAL = 10
 """A call that lasts so many times what is usual for its name waited, if the GPU worked meanwhile."""
 
@@ -74,34 +76,35 @@ def predictions(
     missing = dict.fromkeys(patterns)
     for pid, own in groupby(activities, key=lambda activity: activity.pid):
         mine = tuple(own)
-        found = program(model, mine)
-        if found is not None:
+        process = program(model, mine)
+        if process is not None:
             advance(f"process {pid}")
-            more = {pattern: without(model, found, pattern) for pattern in patterns}
+            more = {pattern: without(model, process, pattern) for pattern in patterns}
             left_out = {pattern: question for pattern, question in more.items() if question is not None}
             missing = {pattern: None for pattern in missing if pattern not in left_out}
-            result.append(_prediction(found, mine, fit(found), (*questions, *left_out.values())))
+            result.append(_prediction(process, mine, fit(process), (*questions, *left_out.values())))
     for pattern in missing:
         raise ComparisonError(f"without:{pattern}: no thread that makes CUDA calls has an NVTX range of that name")
     return tuple(result)
 
 
 def _prediction(
-    found: Program, activities: Sequence[Activity], delays: Delays, questions: Sequence[Question]
+    process: Program, activities: Sequence[Activity], delays: Delays, questions: Sequence[Question]
 ) -> Prediction:
-    replays = Replays(found, delays)
+    replays = Replays(process, delays)
     medians, exact = (replays.ns(residuals=residuals) for residuals in (False, True))
-    error, unexplained = medians / found.wall_ns - 1, unexplained_ns(found, delays) / found.wall_ns
+    error, unexplained = medians / process.wall_ns - 1, unexplained_ns(process, delays) / process.wall_ns
     launches, calls = (_lowest(getattr(a, name) for a in activities) for name in ("launch_coverage", "api_coverage"))
-    kinds = {operation.kind for operation in found.operations}
-    kinds |= {"comm"} if any(operation.is_comm for operation in found.operations) else set()
-    refusals = tuple(_refusals(error, unexplained, launches, calls))
+    kinds = {operation.kind for operation in process.operations}
+    kinds |= {"comm"} if any(operation.is_comm for operation in process.operations) else set()
+    no_kernel = () if {"kernel", "graph"} & kinds else (NO_KERNEL,)
+    refusals = (*no_kernel, *_refusals(error, unexplained, launches, calls))
     return Prediction(
-        pid=found.pid,
+        pid=process.pid,
         gpus=tuple(sorted({activity.gpu for activity in activities if activity.gpu is not None})),
-        calls=len(found.calls),
-        operations=len(found.operations),
-        wall_ns=found.wall_ns,
+        calls=len(process.calls),
+        operations=len(process.operations),
+        wall_ns=process.wall_ns,
         replay_error_ratio=error,
         unexplained_ratio=unexplained,
         launch_coverage=launches,
@@ -109,14 +112,14 @@ def _prediction(
         queue=delays.queue,
         refusals=refusals,
         answers=tuple(
-            _answer(found, replays, question, medians, exact)
+            _answer(process, replays, question, medians, exact)
             for question in (() if refusals else questions)
             if question.change.hidden <= kinds
         ),
     )
 
 
-def _answer(found: Program, replays: Replays, question: Question, medians: float, exact: float) -> Answer:
+def _answer(process: Program, replays: Replays, question: Question, medians: float, exact: float) -> Answer:
     """Return both replays' change applied to the recorded wall; of more samples, per as many as were recorded."""
     ratios = [
         replays.ns(question.change, residuals=residuals) / unchanged
@@ -124,7 +127,7 @@ def _answer(found: Program, replays: Replays, question: Question, medians: float
     ]
     if question.samples > 1:
         ratios = [ratio / question.samples for ratio in (1.0, *ratios)]
-    return Answer(question, min(ratios) * found.wall_ns, max(ratios) * found.wall_ns)
+    return Answer(question, min(ratios) * process.wall_ns, max(ratios) * process.wall_ns)
 
 
 def _refusals(error: float, unexplained: float, launches: float | None, calls: float | None) -> Iterator[str]:
@@ -142,9 +145,9 @@ def _refusals(error: float, unexplained: float, launches: float | None, calls: f
         yield f"of the GPU work, {percent(calls)} has an API call; {percent(COMPLETE, 0)} are needed"
 
 
-def unexplained_ns(found: Program, delays: Delays) -> int:
+def unexplained_ns(process: Program, delays: Delays) -> int:
     """Return the ns in long calls, with the GPU working, that no wait explains; set-up and first launches left out."""
-    busy = found.busy()
+    busy = process.busy()
     until = np.concatenate([[0], np.cumsum(busy.ends - busy.starts)]).tolist()
     starts, ends = busy.starts.tolist(), busy.ends.tolist()
 
@@ -154,8 +157,8 @@ def unexplained_ns(found: Program, delays: Delays) -> int:
 
     return sum(
         worked(call.end) - worked(call.start)
-        for call in found.calls
-        if not call.is_set_up and not blocked(call, found.operations) and call.name in delays.usual_ns
+        for call in process.calls
+        if not call.is_set_up and not blocked(call, process.operations) and call.name in delays.usual_ns
         if call.ns > LONG_NS and call.ns > _UNUSUAL * delays.usual_ns[call.name]
     )
 

@@ -1,7 +1,7 @@
 """The replay: a program simulated in the order it was recorded in, with one thing changed."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from wallsplit.comparison.predict.dependencies import NODE_GAP_NS, Delays
 from wallsplit.comparison.predict.program import COPY, LAUNCH, SET, Call, Operation, Program
 from wallsplit.comparison.predict.schedule import Schedule, schedule, starts
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, elapsed
 
 _TRAIN_NS = 200_000
@@ -112,7 +113,7 @@ class Replays:
             if done > latest:
                 latest = done
         place(rest, shift)
-        return max(latest, max(end)) - self._program.start_ns
+        return max([latest, *end]) - self._program.start_ns
 
     def _gaps(self, change: Change) -> npt.NDArray[np.float64]:
         """Return how long after what its start is reckoned from each call starts."""

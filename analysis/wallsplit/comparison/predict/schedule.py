@@ -1,9 +1,9 @@
 """In which order a replay simulates what: the same whatever is changed, but for whether calls wait."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from wallsplit.comparison.predict.program import Operation, Program
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True, eq=False)

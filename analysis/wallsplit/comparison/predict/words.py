@@ -1,4 +1,4 @@
-"""Predictions in words: for a terminal, and the replays' errors as a table for a page."""
+"""Predictions in words: for a terminal, which wraps them, and the replays' errors as a table for a page."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -6,44 +6,52 @@ from statistics import median
 from wallsplit import units
 from wallsplit.comparison.predict.batches import Batches
 from wallsplit.comparison.predict.changes import NEVER
-from wallsplit.comparison.predict.prediction import ERROR_LIMIT, UNEXPLAINED_LIMIT, Prediction, percent
+from wallsplit.comparison.predict.prediction import ERROR_LIMIT, NO_KERNEL, UNEXPLAINED_LIMIT, Prediction, percent
 from wallsplit.text import for_people
 
 MINUS = "\N{MINUS SIGN}"
 
 
-def sentences(path: str, found: Sequence[Prediction]) -> Iterator[str]:
-    """Yield the lines about one trace."""
-    if not found:
-        yield f"{for_people(path)}: no process of it has both CUDA calls and GPU work; there is nothing to replay."
-    for one in found:
-        gpus = f", GPU {', '.join(map(str, one.gpus))}" if one.gpus else ""
-        yield f"{for_people(path)}, process {one.pid}{gpus}: {units.ns(one.wall_ns)} recorded."
-        off, waiting = signed(one.replay_error_ratio), percent(one.unexplained_ratio)
+def sentences(path: str, predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Yield the lines about one trace, those about a process indented."""
+    if not predictions:
+        yield (
+            f"{for_people(path)}: no process of it has both CUDA calls and GPU work, so there is nothing to replay; "
+            "record it with nsys profile -t cuda where its kernels run."
+        )
+    for prediction in predictions:
+        gpus = f", GPU {', '.join(map(str, prediction.gpus))}" if prediction.gpus else ""
+        whose = f"{for_people(path)}, process {prediction.pid}{gpus}"
+        if NO_KERNEL in prediction.refusals:
+            yield f"{whose}: nothing is predicted: {NO_KERNEL}."
+            continue
+        yield f"{whose}: {units.ns(prediction.wall_ns)} recorded."
+        off, waiting = signed(prediction.replay_error_ratio), percent(prediction.unexplained_ratio)
         yield (
             f"  Unchanged replay {off} (within {percent(ERROR_LIMIT, 0)} is needed, and proves little); "
             f"unexplained waiting {waiting} (at most {percent(UNEXPLAINED_LIMIT, 0)})."
         )
-        for refusal in one.refusals:
+        for refusal in prediction.refusals:
             yield f"  Nothing is predicted: {refusal}."
-        for answer in one.answers:
-            low, high = answer.low_ns / one.wall_ns - 1, answer.high_ns / one.wall_ns - 1
+        for answer in prediction.answers:
+            low, high = answer.low_ns / prediction.wall_ns - 1, answer.high_ns / prediction.wall_ns - 1
             times = f"{units.ns(answer.low_ns)} … {units.ns(answer.high_ns)}"
             change = f"{signed(low)} … {signed(high)}"
             question = answer.question
-            yield f"  {question.name:14} {times:>23}  {change:>19}  {question.meaning}: {question.reading}"
+            yield f"  {question.name:14} {times:>17}  {change:>19}"
+            yield f"    {question.meaning}: {question.reading}"
 
 
-def batch_sentences(found: Batches) -> Iterator[str]:
+def batch_sentences(batches: Batches) -> Iterator[str]:
     """Yield the lines about batch sizes, none where no two were measured."""
-    for line in found.lines:
+    for line in batches.lines:
         low, *_, high = line.step_ns
         errors = ", ".join(f"{b}: {signed(ratio)}" for b, ratio in line.errors.items())
         yield (
             f"{for_people(line.name)}: a step takes {_ns(line.constant_ns)} + {_ns(line.per_sample_ns)} a sample, "
             f"measured at batch {low} and {high}" + (f"; off in between by {errors}." if errors else ".")
         )
-    for crossing in found.crossings:
+    for crossing in batches.crossings:
         small, large = for_people(crossing.small), for_people(crossing.large)
         if crossing.batch is None:
             yield f"{small} is faster than {large} at every batch size, by these lines."
@@ -65,20 +73,20 @@ def errors_page(traces: Sequence[tuple[str, Sequence[Prediction]]]) -> Iterator[
     """Yield the lines of a Markdown table of the replays' errors, and how large they are together."""
     yield "| trace | process | calls | GPU operations | recorded | unchanged replay | unexplained waiting | predicted |"
     yield "|---|---|---|---|---|---|---|---|"
-    for name, found in traces:
-        for one in found:
+    for name, predictions in traces:
+        for prediction in predictions:
             cells = (
                 for_people(name, 60).replace("|", "\\|"),
-                str(one.pid),
-                units.count(one.calls),
-                units.count(one.operations),
-                units.ns(one.wall_ns),
-                signed(one.replay_error_ratio, 2),
-                percent(one.unexplained_ratio),
-                "no" if one.refusals else "yes",
+                str(prediction.pid),
+                units.count(prediction.calls),
+                units.count(prediction.operations),
+                units.ns(prediction.wall_ns),
+                signed(prediction.replay_error_ratio, 2),
+                percent(prediction.unexplained_ratio),
+                "no" if prediction.refusals else "yes",
             )
             yield f"| {' | '.join(cells)} |"
-    errors = sorted(abs(one.replay_error_ratio) for _, found in traces for one in found)
+    errors = sorted(abs(prediction.replay_error_ratio) for _, predictions in traces for prediction in predictions)
     if errors:
         p90 = errors[max(0, -(-len(errors) * 9 // 10) - 1)]
         yield ""

@@ -1,10 +1,10 @@
 """The ledgers of an analysis with what explains them, as many as people read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from wallsplit.analysis import Analysis
 from wallsplit.diagnosis.explanation import Explained, Explanation
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.ledger import Ledger
 from wallsplit.report.document import Block, Cell, Column, Paragraph, Table
 from wallsplit.words.labels import ledger_label

@@ -6,7 +6,9 @@ from wallsplit.diagnosis.diagnosis import PhaseOfRun
 from wallsplit.diagnosis.remedies import remedy
 from wallsplit.report.document import AtMost, Block, Cell, Column, Paragraph, Section, Table
 from wallsplit.report.sections.explained import Subject, facts, left_out, shown, subjects
-from wallsplit.words.findings import TITLES, Case, because, scope_name, without_findings
+from wallsplit.words.findings import Case, because, scope_name
+from wallsplit.words.no_findings import without_findings
+from wallsplit.words.titles import TITLES
 
 _COLUMNS = (
     Column("finding", brief=True),

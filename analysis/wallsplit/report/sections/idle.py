@@ -7,7 +7,8 @@ from wallsplit.report.document import Block, Cell, Column, Section, Table
 from wallsplit.report.sections.explained import Subject, facts, left_out, shown, subjects
 from wallsplit.units import ns, ratio
 from wallsplit.why.gaps import IdleGap
-from wallsplit.words.findings import TITLES, scope_name
+from wallsplit.words.findings import scope_name
+from wallsplit.words.titles import TITLES
 
 _DID_NAMED = 3
 _GAPS = (

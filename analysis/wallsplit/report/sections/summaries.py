@@ -1,12 +1,12 @@
 """Tables made from the frames of an analysis, the longest rows first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from wallsplit.analysis import Analysis
 from wallsplit.breakdowns import Breakdown
+from wallsplit.frozen import dataclass
 from wallsplit.report.document import AtLeast, Cell, Column, Kind, Label, Paragraph, Section, Table
 
 

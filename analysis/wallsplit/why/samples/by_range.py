@@ -1,12 +1,12 @@
 """The main thread's host instants and samples by its innermost range: the open one that began last."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, elapsed, holding, intersect, total_ns, union
 from wallsplit.ledger.labels import NONE, paint
 from wallsplit.ledger.timeline import summed

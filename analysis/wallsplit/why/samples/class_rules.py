@@ -1,7 +1,6 @@
 """The user's own rules on which code is of which class, which go before the built-in ones: `--classes FILE.toml`."""
 
 import re
-import tomllib
 from pathlib import Path
 
 from wallsplit.errors import ClassRulesError
@@ -20,6 +19,8 @@ def class_rules(path: Path) -> tuple[Rule, ...]:
         ClassRulesError: the file cannot be read, or a rule has an unknown key or class, lacks a key, or a pattern is
             no regular expression.
     """
+    import tomllib  # few have a file of their own
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from wallsplit.frozen import dataclass
 from wallsplit.why.samples.rules import RULES, Rule
 
 

@@ -1,10 +1,10 @@
 """The main thread on and off the CPU in the host instants, and what others of its process did meanwhile."""
 
 import math
-from dataclasses import dataclass
 
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import EMPTY, Intervals, clip, gaps, holding, intersect, merge, total_ns, union
 from wallsplit.ledger.ledger import Window
 from wallsplit.model import Model

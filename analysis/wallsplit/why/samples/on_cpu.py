@@ -1,11 +1,11 @@
 """When each thread was on a CPU, from the scheduler's events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, union
 
 

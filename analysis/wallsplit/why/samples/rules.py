@@ -4,7 +4,7 @@ The first rule that matches decides. A module pattern is searched in the base na
 pattern in the name of the function, and never where it has none.
 """
 
-from dataclasses import dataclass
+from wallsplit.frozen import dataclass
 
 
 @dataclass(frozen=True)

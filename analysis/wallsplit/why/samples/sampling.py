@@ -1,12 +1,12 @@
 """The samples of a trace, named and weighed once: what every ledger's part of them is taken from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.model import Model, Names
 from wallsplit.model.samples import CpuSamples

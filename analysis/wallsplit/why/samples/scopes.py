@@ -1,12 +1,11 @@
 """Which samples a ledger's figures are taken from, and whose."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS, HOST, LAYERS
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Intervals, Times, gaps, holding
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

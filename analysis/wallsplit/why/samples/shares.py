@@ -5,10 +5,11 @@ Sampling, 1965), made wider where samples of a class come in clusters; systemati
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from wallsplit.frozen import dataclass
 
 Z = 1.959963984540054
 """Of a two-sided 95 % interval."""

@@ -3,9 +3,10 @@
 Shares carry six digits, which is more than any of them deserves.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from wallsplit.frozen import dataclass
 from wallsplit.run.decoding import decode
 
 

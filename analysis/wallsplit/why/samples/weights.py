@@ -5,11 +5,11 @@ counting them would show events, not time.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times, elapsed, holding
 from wallsplit.model.samples import SamplingSettings
 from wallsplit.why.samples.on_cpu import OnCpu

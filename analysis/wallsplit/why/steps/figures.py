@@ -1,12 +1,12 @@
 """What a kind of steps takes: warm-up, median, spread, drift."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit.accounts import ACCOUNTS
+from wallsplit.frozen import dataclass
 from wallsplit.why.steps.units import Ints
 
 NEAR = 0.1

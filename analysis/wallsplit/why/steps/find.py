@@ -1,10 +1,9 @@
 """Where the steps of a process on one device are, and what told: names, or the period of what the host issued."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import PhaseRule, phase_of, words
 from wallsplit.model.annotations import Annotations
 from wallsplit.model.names import Names
-from wallsplit.ranks import in_order, ranked
+from wallsplit.ranks import ranked, rows_of_each
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.ranges import LAYER, shapes
 from wallsplit.why.steps.units import Ints
@@ -94,7 +94,7 @@ def _groups(
     of_kinds = label[ranges.kinds["text"].to_numpy()]
     wanted = ranges.of_kinds(of_kinds >= 0)
     key, group = ranked(ranked(wanted.thread)[1] * len(numbers) + wanted.each(of_kinds))
-    rows = np.split(in_order(group, len(key)), np.cumsum(np.bincount(group, minlength=len(key)))[:-1])
+    rows = rows_of_each(group, len(key))
     text = list(numbers)
     for i in sorted(range(len(key)), key=lambda i: int(rows[i][0])):
         if len(rows[i]) >= MIN_STEPS:

@@ -4,12 +4,11 @@ Each kernel, whole graph and copy is a unit; the nodes that one graph launch ran
 migrations of managed memory are left out: allocators and page faults make them, not the program's loop.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ledger.phases import words
 from wallsplit.ledger.rows import Rows

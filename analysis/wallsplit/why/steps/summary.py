@@ -1,18 +1,17 @@
 """The steps of a process on one device as a value: where they are, what they take, and what lies outside them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.errors import LedgerError
+from wallsplit.frozen import dataclass
 from wallsplit.ledger.activity import Activity
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASES, PhaseRule
 from wallsplit.ledger.timeline import accounts_between
 from wallsplit.model import Model
-from wallsplit.ranks import in_order, ranked
+from wallsplit.ranks import ranked, rows_of_each
 from wallsplit.schema import STEP_ACCOUNTS, STEP_ROWS, StepAccounts, StepRows, conform, empty
 from wallsplit.why.steps.figures import StepKind, step_kind, warm_up
 from wallsplit.why.steps.find import FoundSteps, find
@@ -67,6 +66,11 @@ class Steps:
     slowest: tuple[SlowStep, ...] | None = None
     """The slowest steady steps of the most frequent kind."""
     first_start_ns: int | None = None
+
+    @property
+    def steady_count(self) -> int:
+        """Steps after warm-up, of all kinds."""
+        return sum(kind.steady_count for kind in self.kinds or ()) + (self.other_kinds_count or 0)
 
 
 def steps(
@@ -125,7 +129,7 @@ def steps(
 def _kinds(found: FoundSteps) -> tuple[list[int], list[Ints]]:
     """Return the kinds and the steps of each, the most frequent first; of equally frequent ones, the earlier."""
     kinds, place = ranked(found.kind)
-    by_kind = np.split(in_order(place, len(kinds)), np.cumsum(np.bincount(place))[:-1])
+    by_kind = rows_of_each(place, len(kinds))
     order = sorted(range(len(kinds)), key=lambda kind: (-len(by_kind[kind]), int(by_kind[kind][0])))
     return kinds[order].tolist(), [by_kind[kind] for kind in order]
 

@@ -1,10 +1,9 @@
 """What a step is made of: units of work in the order in which the host issued them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ranks import ranked
 

@@ -90,6 +90,15 @@ def test_limits_are_times_parts_of_the_wall_or_numbers_as_the_figure_is(
         ("[[budget]]\nfigure = 'host'\nmax = true", "max = True is no limit"),
         ("[[budget]]\nfigure = 'wall'\nmax = '90 %'", "max = '90 %' is per cent; write a time"),
         ("[[budget]]\nfigure = 'busy_ratio'\nmin = '180 %'", "min = '180 %' is more than all of the time"),
+        ("[[budget]]\nfigure = 'host'\nmax = '100.1 %'", "max = '100.1 %' is more than all of the time"),
+        (
+            "[check]\nbaseline = 'b.json'\n[[budget]]\nfigure = 'busy_ratio'\nregression = '101 %'",
+            "regression = '101 %' is more than all of the time",
+        ),
+        (
+            "[check]\nbaseline = 'b.json'\n[[budget]]\nfigure = 'busy_ratio'\nregression = '1 %'\nfloor = '150 %'",
+            "floor = '150 %' is more than all of the time",
+        ),
         ("[[budget]]\nfigure = 'busy_ratio'\nmin = '3 ms'", "min = '3 ms' is a time; write per cent"),
         ("[[budget]]\nfigure = 'count:sync'\nmax = '3 ms'", "max = '3 ms' is a time; write a number"),
         ("[[budget]]\nfigure = 'host'\nmax = '3 ms'\nmaximum = 3", "budget 1 has no 'maximum'; there are name, figure"),

@@ -1,9 +1,8 @@
 """Where a sequence may be cut: where the same token, or the same two or four in a row, come again."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import in_order, ranked
 from wallsplit.why.steps.cycle.tokens import Tokens, spans
 from wallsplit.why.steps.units import SYNC, Ints

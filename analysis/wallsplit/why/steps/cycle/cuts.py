@@ -1,12 +1,12 @@
 """What a cut costs: how long a description of the sequence is that writes each distinct body between two cuts once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from wallsplit import native
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.tokens import Hashes, Tokens, choice_bits, splitmix64

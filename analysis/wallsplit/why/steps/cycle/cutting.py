@@ -1,10 +1,11 @@
 """What can be told of a sequence by its tokens alone; where a step begins is a matter of time, too."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.why.steps.cycle.anchors import Anchors, anchors
 from wallsplit.why.steps.cycle.choice import candidates, climbed, repeating
 from wallsplit.why.steps.cycle.levels import Level, levels

@@ -1,10 +1,9 @@
 """Which bodies are of one kind: their tokens, in any order, differ little; exchanges with the host do not count."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.tokens import Tokens, spans
 from wallsplit.why.steps.units import Ints

@@ -1,9 +1,8 @@
 """Whether the turns of a level are layers of a network, by the numbers in the names of the NVTX ranges around them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
 from wallsplit.ranks import distinct, ranked
 from wallsplit.why.steps.cycle.levels import Level

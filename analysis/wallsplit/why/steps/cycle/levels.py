@@ -1,11 +1,12 @@
 """One way to cut a sequence into turns, with like turns gathered into kinds."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import ranked
 from wallsplit.why.steps.cycle.anchors import Anchors
 from wallsplit.why.steps.cycle.cuts import WIDER_COST, Cuts, blocks, cut, description

@@ -1,9 +1,8 @@
 """Find the loop that fills a sequence of units."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from wallsplit.frozen import dataclass
 from wallsplit.why.steps.cycle.choice import MIN_STEPS
 from wallsplit.why.steps.cycle.cutting import Cutting
 from wallsplit.why.steps.cycle.layers import LayerMarks, layer_share

@@ -1,12 +1,12 @@
 """A sequence of tokens prepared for cutting: any part of it is told from any other in constant time."""
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.frozen import dataclass
 from wallsplit.ranks import distinct, ranked
 from wallsplit.why.steps.units import Codes, Ints, Units
 

@@ -6,8 +6,8 @@ from builders import TraceBuilder, global_id
 from shared_traces import TRACES, needs_shared_traces
 from wallsplit.breakdowns import tables
 from wallsplit.model import Model, load
+from wallsplit.model.device_clock import ClockAhead
 from wallsplit.trace import Trace
-from wallsplit.why.device_clock import ClockAhead, clocks_ahead
 
 
 def waits(build: TraceBuilder, corr: int, stream: int, *, pid: int = 1) -> TraceBuilder:
@@ -23,7 +23,7 @@ def launched(build: TraceBuilder, end: int, stream: int) -> TraceBuilder:
 def test_a_wait_for_a_stream_that_returns_too_early_tells_by_how_much(build: TraceBuilder) -> None:
     launched(waits(build, 2, 7), 50, 7).api("cudaStreamSynchronize", 3, 44, corr=2)
     model = build.model()
-    assert clocks_ahead(model) == (ClockAhead(pid=1, device=0, count=1, largest_ns=6),)
+    assert model.clocks_ahead == (ClockAhead(pid=1, device=0, count=1, largest_ns=6),)
     anomalies = tables(model, None)["anomalies"]
     assert anomalies is not None
     assert anomalies.row(0)[:2] == ("device_clock_ahead", 1)
@@ -31,7 +31,7 @@ def test_a_wait_for_a_stream_that_returns_too_early_tells_by_how_much(build: Tra
 
 def test_a_wait_for_the_device_waits_for_all_its_streams(build: TraceBuilder) -> None:
     launched(waits(build, 2, -1), 50, 7).api("cudaDeviceSynchronize_v3020", 3, 44, corr=2)
-    assert [clock.largest_ns for clock in clocks_ahead(build.model())] == [6]
+    assert [clock.largest_ns for clock in build.model().clocks_ahead] == [6]
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_a_wait_for_the_device_waits_for_all_its_streams(build: TraceBuilder) ->
 )
 def test_other_waits_tell_nothing(build: TraceBuilder, call: str, stream: int, end: int, what: str) -> None:
     launched(waits(build, 2, stream), end, 7).api(call, 3, 44, corr=2)
-    assert clocks_ahead(build.model()) == (), what
+    assert build.model().clocks_ahead == (), what
 
 
 def test_work_that_was_handed_over_after_the_wait_began_tells_nothing(build: TraceBuilder) -> None:
     waits(build, 2, 7).api("cudaStreamSynchronize", 1, 44, corr=2)
-    assert clocks_ahead(launched(build, 50, 7).model()) == ()
+    assert launched(build, 50, 7).model().clocks_ahead == ()
 
 
 def ahead(name: str) -> tuple[ClockAhead, ...]:
     model: Model = load(Trace.open(TRACES[name]))
-    return clocks_ahead(model)
+    return model.clocks_ahead
 
 
 @needs_shared_traces

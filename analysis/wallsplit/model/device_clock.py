@@ -1,16 +1,19 @@
 """Does the device's clock run ahead of the host's, so that a wait seems to end before what it waits for?"""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wallsplit.frozen import dataclass
 from wallsplit.intervals import Times
-from wallsplit.model import Model
-from wallsplit.model.correlation import MOST_CALLS
-from wallsplit.ranks import in_order
+from wallsplit.model.correlation import MOST_CALLS, Correlation
+from wallsplit.model.names import Names
+from wallsplit.ranks import rows_of_each
+from wallsplit.schema import ApiCalls, Synchronizations
+from wallsplit.trace.kinds import numbered
 
 OF_STREAM = r"StreamSynchronize$"
 OF_DEVICE = r"(Device|Thread|Ctx)Synchronize$"
@@ -28,36 +31,44 @@ class ClockAhead:
     """At least so much does the device's clock run ahead, for a time. Nothing is corrected for it."""
 
 
-def clocks_ahead(model: Model) -> tuple[ClockAhead, ...]:
+def clocks_ahead(
+    names: Names,
+    calls: ApiCalls,
+    operations: Sequence[pl.DataFrame],
+    correlation: Correlation,
+    synchronizations: Synchronizations,
+) -> tuple[ClockAhead, ...]:
     """Return the processes and devices, sorted, whose waits return too early; whole trace.
 
     A wait for a stream must outlast every operation of the stream whose call returned before the wait began, one for a
     device every such operation of the device. Waits for events are left out, and so is everything where nsys recorded
     no streams.
     """
-    waits = _waits(model)
+    if synchronizations.is_empty():
+        return ()
+    waits = _waits(names, calls, correlation, synchronizations)
     if waits.is_empty():
         return ()
-    operations = _Operations.of(model)
+    queued = _Operations.of(calls, operations, correlation)
     late = [
-        _late(waits.filter(pl.col("stream").is_not_null()), operations, ("pid", "device", "stream")),
-        _late(waits.filter(pl.col("stream").is_null()), operations, ("pid", "device")),
+        _late(waits.filter(pl.col("stream").is_not_null()), queued, ("pid", "device", "stream")),
+        _late(waits.filter(pl.col("stream").is_null()), queued, ("pid", "device")),
     ]
     early = pl.concat(late).filter(pl.col("late_ns") > 0)
     by = early.group_by("pid", "device").agg(pl.len(), pl.col("late_ns").max()).sort("pid", "device")
     return tuple(ClockAhead(*row) for row in by.iter_rows())
 
 
-def _waits(model: Model) -> pl.DataFrame:
+def _waits(names: Names, every: ApiCalls, correlation: Correlation, synchronizations: Synchronizations) -> pl.DataFrame:
     """Return pid, device, stream (null: all of the device), start and end of the waits."""
-    texts = model.names.texts
+    texts = names.texts
     of_stream, of_device = (texts.str.contains(pattern).to_numpy() for pattern in (OF_STREAM, OF_DEVICE))
-    rows = np.flatnonzero((of_stream | of_device)[model.api_calls["name"].to_numpy()])
-    calls = model.api_calls.select("pid", "correlation_id", "name", "start", "end", "return_value")[rows]
+    rows = np.flatnonzero((of_stream | of_device)[every["name"].to_numpy()])
+    calls = every.select("pid", "correlation_id", "name", "start", "end", "return_value")[rows]
     succeeded = (calls["return_value"].fill_null(0) == 0).to_numpy()
     calls = calls.filter(succeeded).with_columns(of_stream=pl.Series(of_stream).gather(calls.filter(succeeded)["name"]))
-    calls = calls[np.flatnonzero(_place_among_equals(model.correlation.calls[rows[succeeded]]) < MOST_CALLS)]
-    waits = model.synchronizations.join(calls, on=["pid", "correlation_id"]).filter(
+    calls = calls[np.flatnonzero(_place_among_equals(correlation.calls[rows[succeeded]]) < MOST_CALLS)]
+    waits = synchronizations.join(calls, on=["pid", "correlation_id"]).filter(
         pl.col("stream").is_not_null() | ~pl.col("of_stream")
     )
     stream = pl.when("of_stream").then("stream")
@@ -84,16 +95,15 @@ class _Operations:
     end: Times
 
     @classmethod
-    def of(cls, model: Model) -> "_Operations":
-        correlation = model.correlation
-        first = correlation.earliest(correlation.calls, model.api_calls["end"].to_numpy())
+    def of(cls, calls: ApiCalls, operations: Sequence[pl.DataFrame], correlation: Correlation) -> "_Operations":
+        first = correlation.earliest(correlation.calls, calls["end"].to_numpy())
         returned = np.concatenate([first[numbers] for numbers in correlation.operations])
         del first
         order = np.argsort(returned, kind="stable")
         returned = returned[order]
         order = order[: np.searchsorted(returned, np.iinfo(np.int64).max)]
-        queue = pl.concat([frame.select("pid", "device", "stream") for frame in model.gpu_operations])[order]
-        end = np.concatenate([frame["end"].to_numpy() for frame in model.gpu_operations])[order]
+        queue = pl.concat([frame.select("pid", "device", "stream") for frame in operations])[order]
+        end = np.concatenate([frame["end"].to_numpy() for frame in operations])[order]
         return cls(queue, returned[: len(order)], end)
 
     def last_end(self, rows: npt.NDArray[np.integer[Any]], times: Times) -> Times:
@@ -107,12 +117,11 @@ def _late(waits: pl.DataFrame, operations: _Operations, by: tuple[str, ...]) -> 
     found = [pl.DataFrame(schema={"pid": pl.Int32, "device": pl.Int32, "late_ns": pl.Int64})]
     if waits.is_empty():
         return found[0]
-    keys = waits.select(by).unique(maintain_order=True).with_row_index("key")
-    keyed = operations.queue.select(by).join(keys, on=by, how="left", maintain_order="left")["key"]
-    key_of = keyed.fill_null(keys.height).to_numpy()
-    rows = np.split(in_order(key_of, keys.height + 1), np.cumsum(np.bincount(key_of, minlength=keys.height))[:-1])
-    for key, own in enumerate(waits.partition_by(by, maintain_order=True)):
-        if len(rows[key]):
-            late = operations.last_end(rows[key], own["start"].to_numpy()) - own["end"].to_numpy()
+    kind, first = numbered(pl.concat([waits.select(by), operations.queue.select(by)]))
+    of_waits, of_operations = (rows_of_each(kinds, len(first)) for kinds in np.split(kind, [waits.height]))
+    for waiting, queued in zip(of_waits, of_operations, strict=True):
+        if len(waiting) and len(queued):
+            own = waits[waiting]
+            late = operations.last_end(queued, own["start"].to_numpy()) - own["end"].to_numpy()
             found.append(own.select("pid", "device", late_ns=pl.Series(late, dtype=pl.Int64)))
     return pl.concat(found)
