@@ -175,9 +175,13 @@ def _explanation(
     samples: Sampling | None,
 ) -> Explanation:
     found = steps(model, activity, window, rules=rules)  # first: it takes most memory
+    step_starts = found.rows["host_start"].to_numpy()
     cut = pieces(activity, host, window)
+    launches = launch(activity, window, step_starts, cut)
+    went = course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window))
     causes = causes_of(model, activity, cut)
     idle = idle_time(model, activity, host, cut, causes, ledger)
+    del cut  # millions of pieces, and what was told of them
     use = sm(activity, window, model.gpus)
     if activity.rows is None:
         diagnosis = without_cuda(_host_ns(idle.idle_causes), window.wall_ns)
@@ -195,14 +199,13 @@ def _explanation(
             covered_between=lambda start, end: covered_ns(activity, Window("scope", start, end), model.gpus),
         )
         diagnosis = _with_long_calls(diagnose(evidence), activity.rows, model.names, causes)
-    step_starts = found.rows["host_start"].to_numpy()
     scope = diagnosis.scope
     return Explanation(
-        course=course(model, activity, host.ranges, cut, window, found, executed(samples, model, activity, window)),
+        course=went,
         idle=idle,
         steps=found,
         sm=use,
-        launch=launch(activity, window, step_starts, cut),
+        launch=launches,
         sync=sync(activity, window, model.names, _phase_at(host), host.elsewhere),
         comm=comm(activity, window, model.names),
         host_samples=host_samples(samples, model, activity, window, _own_phases(rules)),

@@ -18,6 +18,7 @@ from wallsplit.ledger.labels import NONE, UNLABELLED, Codes, Labels, constant
 from wallsplit.ledger.ledger import Window
 from wallsplit.ledger.phases import PHASE_NAMES
 from wallsplit.ledger.timeline import Timeline, account_codes, clipped
+from wallsplit.native.values import CutTimeline
 from wallsplit.ranks import ranked
 
 Value = TypeVar("Value", bound=np.generic)
@@ -148,7 +149,7 @@ def pieces(activity: Activity, host: HostTimelines, window: Window) -> Pieces:
     return Pieces(times, cut.account, _position(cut.starts, activity), cut.phase, cut.elsewhere, cut.call)
 
 
-def cut_timeline(whole: Timeline, labels: Sequence[Labels]) -> native.CutTimeline:
+def cut_timeline(whole: Timeline, labels: Sequence[Labels]) -> CutTimeline:
     """Return a timeline booked, and cut inside idle accounts where labels change.
 
     `labels`: the phase, where another device works, then by account the call.
@@ -178,7 +179,7 @@ def cut_timeline(whole: Timeline, labels: Sequence[Labels]) -> native.CutTimelin
     told[idle_pieces] = phase.at(at[idle_pieces])
     if len(elsewhere.times):
         works[idle_pieces] = elsewhere.at(at[idle_pieces]) != NONE
-    return native.CutTimeline(at, account, told, works, call)
+    return CutTimeline(at, account, told, works, call)
 
 
 def _inside(labels: Labels, bounds: Times, wanted: npt.NDArray[np.bool_]) -> Times:

@@ -12,13 +12,14 @@ import secrets
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from wallsplit.native.values import CutBodies, CutTimeline, Ints, Leaves, Projected, Reading, Statistics
+
 Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 
 _ASKED = os.environ.get("WALLSPLIT_NATIVE", "")
 LIBRARY = Path(_ASKED) if _ASKED not in ("", "0", "1") else Path(__file__).with_name("_wallsplit.so")
@@ -96,27 +97,6 @@ def _all(arrays: Sequence[Array]) -> Array:
 def _plain(array: npt.ArrayLike, dtype: type[np.generic]) -> Array:
     """Return the array as C expects it: of this type, without gaps."""
     return np.ascontiguousarray(array, dtype)
-
-
-class Leaves(NamedTuple):
-    """What was read of some leaves beside the columns that were filled."""
-
-    texts: list[list[bytes]]
-    """Of each column the texts that its codes mean; none of a column of another kind."""
-    kinds: list[tuple[Ints, npt.NDArray[np.bool_]]]
-    """Of each key column, in order, what it is in each kind, and whether it is null: bits of reals, codes of texts."""
-
-
-class Reading(NamedTuple):
-    """Where the pages of an SQLite file are read from."""
-
-    file: int
-    """Its descriptor."""
-    page_size: int
-    usable_size: int
-    page_count: int
-    used: npt.NDArray[np.bool_]
-    """Per page, whether it belongs to a tree or a chain; those of chains are added."""
 
 
 def read_leaves(
@@ -199,16 +179,6 @@ def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.ND
     return times[:count], active[: max(count - 1, 0)]
 
 
-class CutTimeline(NamedTuple):
-    """A timeline cut where labels change, an entry per piece, as ledger.pieces.Pieces has them."""
-
-    starts: Ints
-    account: npt.NDArray[np.uint8]
-    phase: npt.NDArray[np.int8]
-    elsewhere: npt.NDArray[np.bool_]
-    call: npt.NDArray[np.int32]
-
-
 def pieces(
     times: Ints,
     active: npt.NDArray[np.uint32],
@@ -272,17 +242,6 @@ def levels(starts: Ints, ends: Ints, order: Ints | None, most: int) -> npt.NDArr
     return None if declined else found
 
 
-class CutBodies(NamedTuple):
-    """The distinct bodies between the places of some cuts, an entry each; then of each pair of places the body."""
-
-    cut: Ints
-    counts: Ints
-    length: Ints
-    sample: Ints
-    hash_: npt.NDArray[np.uint64]
-    between: Ints
-
-
 def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBodies | None:
     """Return the bodies of a sequence cut at places[offsets[k] : offsets[k + 1]] for each k.
 
@@ -298,19 +257,6 @@ def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBo
         return None
     some, pairs = slice(int(filled[0])), slice(len(places) - len(offsets) + 1)
     return CutBodies(cut[some], count[some], length[some], sample[some], told[some], between[pairs])
-
-
-class Projected(NamedTuple):
-    """Ranges with calls in them, one entry each, in no order."""
-
-    rows: Ints
-    first: Ints
-    last: Ints
-    operations: Ints
-    level: npt.NDArray[np.int32]
-    children: npt.NDArray[np.int32]
-    crossing: npt.NDArray[np.bool_]
-    """Per thread: its ranges cross, and what there is of them means nothing."""
 
 
 def project(
@@ -348,18 +294,6 @@ def project(
     some = slice(int(filled[0]))
     crossing = crossing[:threads]
     return Projected(rows[some], first[some], last[some], operations[some], level[some], children[some], crossing)
-
-
-class Statistics(NamedTuple):
-    """Figures of each group; all 0 of one without values."""
-
-    counts: Ints
-    total: Ints
-    mean: npt.NDArray[np.float64]
-    median: npt.NDArray[np.float64]
-    least: Ints
-    most: Ints
-    deviation: npt.NDArray[np.float64]
 
 
 def statistics(values: Ints, groups: npt.NDArray[np.uint32], size: int) -> Statistics | None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wallsplit.errors import TraceError
-from wallsplit.native import Reading
+from wallsplit.native.values import Reading
 from wallsplit.ranks import distinct
 from wallsplit.trace.identify import SQLITE_MAGIC, page_size
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wallsplit import native
 from wallsplit.frozen import dataclass
+from wallsplit.native.values import Leaves
 from wallsplit.trace.btree import Integers, PageFile, UnreadableError
 from wallsplit.trace.cells import cells_of
 from wallsplit.trace.identify import journal
@@ -173,7 +174,7 @@ class _CompiledPart:
     """What the compiled core read of one run."""
 
     rows: slice
-    leaves: native.Leaves
+    leaves: Leaves
 
     @property
     def kind_count(self) -> int:

@@ -26,8 +26,8 @@ def range_threads(model: Model, window: Window | None) -> pl.DataFrame:
     `own`: by the range's thread; `other`: by other threads of its process. Ranges of one name are added up; those that
     overlap the window count whole. Only ranges with both a thread and an operation of another are listed, most first.
     """
-    driving = model.api_calls.filter(pl.col("api_class").is_in(list(DRIVING)))
-    threads = driving.group_by("pid").agg(pl.col("thread").n_unique())
+    driving = model.api_calls.lazy().filter(pl.col("api_class").is_in(list(DRIVING)))
+    threads = driving.group_by("pid").agg(pl.col("thread").n_unique()).collect()
     if threads.filter(pl.col("thread") > 1).is_empty():
         return pl.DataFrame(schema=RANGE_THREADS)
     launched = _launched(model)
