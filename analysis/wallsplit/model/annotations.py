@@ -72,9 +72,9 @@ class Annotations:
         values: npt.NDArray[Value] = of_kinds[self.kind]
         return values
 
-    @property
+    @cached_property
     def in_use(self) -> npt.NDArray[np.bool_]:
-        """Return of which kinds there are ranges."""
+        """Of which kinds there are ranges."""
         used = np.zeros(self.kinds.height, np.bool_)
         used[self.kind] = True
         return used
