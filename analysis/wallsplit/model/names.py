@@ -110,6 +110,7 @@ class NameTable:
 
     def freeze(self) -> Names:
         """Return the names interned so far; rows given out earlier stay valid."""
+        self._texts = self._texts.rechunk()  # texts in several pieces are twenty times slower to look up
         return Names(self._texts["text"].alias("name"))
 
 
