@@ -58,3 +58,11 @@ def steps(side: Sequence[Sequence[int]]) -> list[Repeat]:
 def of_steps(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> Comparison:
     """Return the comparison of two sides by the times of their steps."""
     return of_sides({"before": steps(before), "after": steps(after)}, STEP)
+
+
+def usual_pair() -> Comparison:
+    """Return a run before and after a change that made its host code slower, one trace each."""
+    return comparison(
+        before=repeat({"gpu_kernel": 7_500_000, "host": 575_000, "gpu_comm": 374_000}),
+        after=repeat({"gpu_kernel": 7_580_000, "host": 1_090_000, "gpu_comm": 562_000}),
+    )

@@ -51,6 +51,11 @@ class Waterfall:
         """Change of the wall time."""
         return self.wall_delta / PER_NS[self.unit]
 
+    @property
+    def part_deltas(self) -> dict[str, int]:
+        """Changes of the parts, by their keys."""
+        return {part.key: sum(self.account_deltas[name] for name in part.accounts) for part in PARTS}
+
 
 def scale(per: str, baseline: Side) -> Scale:
     """Return what the changes are told in: ps where the baseline's unit is short."""

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from wallsplit.accounts import PARTS
 from wallsplit.comparison.decomposition import Row
 from wallsplit.comparison.pairs import Comparison, Pair
 from wallsplit.comparison.repeats import KINDS
@@ -45,7 +44,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "unit": water.unit,
         "wall_delta": water.wall_delta,
         "account_deltas": water.account_deltas,
-        "part_deltas": {part.key: sum(water.account_deltas[name] for name in part.accounts) for part in PARTS},
+        "part_deltas": water.part_deltas,
         "not_measured_on_one_side": list(water.not_measured_on_one_side),
         "work_differs": _text(differs) if (differs := work_differs(pair)) else None,
         "confidence": asdict(pair.confidence),

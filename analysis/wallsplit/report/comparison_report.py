@@ -1,4 +1,4 @@
-"""A comparison becomes one report: the sentence, the waterfall, what changed below it, and how sure that is."""
+"""A comparison becomes one report: verdict, sentence, cards, waterfall, what changed below it, how sure that is."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,9 +12,8 @@ from wallsplit.comparison.waterfall import Line
 from wallsplit.figures.waterfall import waterfall
 from wallsplit.kernel_names.labels import labels
 from wallsplit.note import Note
+from wallsplit.report.comparison_cards import bounded, comparison_cards
 from wallsplit.report.document import (
-    AtLeast,
-    AtMost,
     Block,
     Cell,
     Column,
@@ -27,6 +26,7 @@ from wallsplit.report.document import (
 )
 from wallsplit.text import file_name, for_people
 from wallsplit.words.changes import counts_are_of, graphed, how_sure, label, sentence, short_sentence, unit, warnings
+from wallsplit.words.comparison_verdict import comparison_verdict
 
 STEM = "comparison"
 DRAWN = 8
@@ -66,6 +66,8 @@ def comparison_report(comparison: Comparison, top: int) -> Report:
             *(_changes(comparison, pair, number, top) for number, pair in enumerate(pairs, 1)),
         ),
         source=f"{traces} traces of NVIDIA Nsight Systems",
+        verdict=comparison_verdict(comparison),
+        cards=comparison_cards(comparison),
     )
 
 
@@ -110,14 +112,7 @@ def _names(lines: Sequence[Line]) -> list[str]:
 
 
 def _times(line: Line, pair: Pair) -> tuple[Cell, Cell]:
-    return _bounded(line.before_ns, line.account, pair.before), _bounded(line.after_ns, line.account, pair.after)
-
-
-def _bounded(time: float | None, account: str, side: Side) -> Cell:
-    """Return a time; as a bound where not all GPU work of the side was recorded."""
-    if time is None or side.gpu_complete or (not time and not account.startswith("gpu.")):
-        return time
-    return AtLeast(time) if account.startswith("gpu.") and account != "gpu.other" else AtMost(time)
+    return bounded(line.before_ns, line.account, pair.before), bounded(line.after_ns, line.account, pair.after)
 
 
 def _side_by_side(comparison: Comparison) -> Table:
@@ -129,7 +124,7 @@ def _side_by_side(comparison: Comparison) -> Table:
     shown, rest = (order, []) if len(order) <= most + 1 else (order[:most], order[most:])
     baseline = comparison.sides[0]
     rows: list[tuple[Cell, ...]] = [
-        (account, _bounded(_ns(baseline, account), account, baseline), *changes[account]) for account in shown
+        (account, bounded(_ns(baseline, account), account, baseline), *changes[account]) for account in shown
     ]
     if rest:
         together = [sum(changes[account][i] for account in rest) for i in range(len(pairs))]
@@ -165,7 +160,7 @@ def accounts(comparison: Comparison, most: int | None = None) -> Table:
     rows = [
         (
             account,
-            *(_bounded(_ns(side, account), account, side) for side in sides),
+            *(bounded(_ns(side, account), account, side) for side in sides),
             *(_delta(pair, account) for pair in pairs),
         )
         for account in ACCOUNTS

@@ -7,6 +7,7 @@ from wallsplit.figures.bars import Bar
 from wallsplit.figures.drawing import Figure
 from wallsplit.frozen import dataclass
 from wallsplit.note import Note
+from wallsplit.report.cards import Card
 from wallsplit.report.first_screen import FirstScreen
 
 Kind = Literal[
@@ -165,3 +166,7 @@ class Report:
     """The command that writes the trace as a timeline for Perfetto; empty: none."""
     first: FirstScreen | None = None
     """What people see before all else; the headline is then what the whole recording's bar is called."""
+    verdict: str = ""
+    """Where there is no first screen, what goes before the headline, which is then its caption; empty: nothing does."""
+    cards: tuple[Card, ...] = ()
+    """Where there is no first screen: the few numbers worth a box, below the headline."""

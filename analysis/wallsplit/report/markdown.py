@@ -36,6 +36,8 @@ def markdown(report: Report, stem: str) -> str:
         parts.append("\n".join(["> [!WARNING]", f"> {escape(report.banner)}"]))
     if report.first:
         parts += [*_first_screen(report.first, stem), "## The whole recording", escape(report.headline)]
+    elif report.verdict:
+        parts += [f"**{escape(report.verdict)}**", escape(report.headline), *_listed(report.cards)]
     else:
         parts.append(f"**{escape(report.headline)}**")
     if report.figure:
@@ -60,14 +62,17 @@ def _first_screen(first: FirstScreen, stem: str) -> Iterator[str]:
         yield escape(first.seconds)
     if first.picture:
         yield _figure(first.picture, stem)
-    if first.cards:
-        yield "\n".join(cards(first.cards))
+    yield from _listed(first.cards)
     if first.advice:
         yield "**What to do, by what it can win**"
         yield "\n".join(todo(first.advice))
     for line in (first.warning, first.left_out):
         if line:
             yield escape(line)
+
+
+def _listed(shown: Sequence[Card]) -> list[str]:
+    return ["\n".join(cards(shown))] if shown else []
 
 
 def cards(shown: Sequence[Card]) -> Iterator[str]:

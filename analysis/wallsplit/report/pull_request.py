@@ -9,6 +9,7 @@ from wallsplit.report.comparison_report import accounts, changed, changes_table
 from wallsplit.report.markdown import escape, table_text
 from wallsplit.text import for_people
 from wallsplit.words.changes import graphed, how_sure, label, sentence, unit, warnings
+from wallsplit.words.comparison_verdict import comparison_verdict
 
 MARK = "<!-- wallsplit compare -->"
 """The first line: by it a bot finds the comment that it is to update."""
@@ -36,8 +37,9 @@ def _parts(comparison: Comparison, rows: int) -> Iterator[str]:
     pairs = comparison.pairs[:_PAIRS]
     yield MARK
     yield f"### Where the wall time went, per {escape(unit(comparison))}"
+    yield f"**{escape(comparison_verdict(comparison))}**"
     for pair in pairs:
-        yield f"**{escape(sentence(comparison, pair))}**"
+        yield escape(sentence(comparison, pair))
     if len(comparison.pairs) > len(pairs):
         yield f"The first {len(pairs)} of {len(comparison.pairs)} pairs."
     for text in (*warnings(comparison), *(text for pair in pairs if (text := graphed(pair)))):

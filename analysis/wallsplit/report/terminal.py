@@ -91,7 +91,8 @@ class _Renderer:
         parts: list[RenderableType] = [self.text(report.title, "bright_black")]
         if report.banner:
             parts += ["", self.text(report.banner, "bold yellow")]
-        parts += ["", self.text(report.headline, "bold"), ""]
+        parts += ["", *([self.text(report.verdict, "bold")] if report.verdict else [])]
+        parts += [self.text(report.headline, "" if report.verdict else "bold"), ""]
         if report.figure and report.figure.bars:
             parts += [*self.bars(report.figure.bars), ""]
         for section in report.sections:

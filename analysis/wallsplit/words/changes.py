@@ -9,7 +9,7 @@ from wallsplit.text import for_people
 from wallsplit.units import ns, signed_ns, signed_ratio
 
 LARGEST = 3
-"""Accounts that the sentence names."""
+"""Accounts that the sentence names, and pairs that a warning does."""
 LABEL = 40
 """Characters of a side's label or of a unit."""
 THREE_RUNS = "3 runs a side tell whether the program does"
@@ -86,9 +86,10 @@ def warnings(comparison: Comparison) -> list[str]:
     sentences = []
     differing = [differs for pair in pairs if (differs := work_differs(pair))]
     if differing:
+        more = f"; {len(differing) - LARGEST} pairs more" if len(differing) > LARGEST else ""
         sentences.append(
-            f"{'; '.join(differing)}: is it the same work? Compare with --per step, or kernel:GLOB of a kernel that "
-            "each step launches."
+            f"{'; '.join(differing[:LARGEST])}{more}: is it the same work? Compare with --per step, or "
+            "kernel:GLOB of a kernel that each step launches."
         )
     lacking = [label(side) for side in comparison.sides if not side.gpu_complete]
     if lacking:

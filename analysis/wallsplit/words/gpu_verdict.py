@@ -41,9 +41,7 @@ def of_gpu(speaker: Speaker) -> str:
     if primary == "small_grids":
         return f"{_running(speaker)} on {sms(speaker) or 'few'} SMs."
     rest = f"{_takes(speaker, primary)} of the time."
-    return _fitting(
-        f"{_running(speaker, of='')}; {rest}", f"The GPU computes {per_cent(speaker.share('work'))}; {rest}"
-    )
+    return fitting(f"{_running(speaker, of='')}; {rest}", f"The GPU computes {per_cent(speaker.share('work'))}; {rest}")
 
 
 def _share_of(speaker: Speaker, cause: str) -> float:
@@ -90,7 +88,7 @@ def _startup(speaker: Speaker) -> str:
         return f"{of_time(finding.share_ratio)} CUDA loads code; the GPU computes {per_cent(_work_of_window(speaker))}."
     if call and call.count == 1 and "Launch" in call.name and call.total_ns >= 0.9 * finding.prize_upper_ns:
         return f"{share} is one first launch loading code; {_afterwards(speaker)}."
-    return _fitting(
+    return fitting(
         f"{share} of this recording is start-up; {_afterwards(speaker)}.",
         f"{share} is start-up; {_afterwards(speaker)}.",
     )
@@ -101,7 +99,7 @@ def words(sentence: str) -> int:
     return len(re.findall(r"[^\s%]*\w[^\s%]*", sentence))
 
 
-def _fitting(*variants: str) -> str:
+def fitting(*variants: str) -> str:
     """Return the first variant that is no longer than a verdict may be, else the last one."""
     return next((variant for variant in variants if words(variant) <= MOST_WORDS), variants[-1])
 

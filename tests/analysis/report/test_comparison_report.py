@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from analyses import HOSTILE, usual
-from comparisons import comparison, of_sides, of_steps, repeat, total
+from comparisons import comparison, of_sides, of_steps, repeat, total, usual_pair
 from wallsplit.accounts import ACCOUNTS
 from wallsplit.comparison.pairs import Comparison
 from wallsplit.comparison.repeats import KINDS, Repeat
@@ -34,13 +34,6 @@ def lines(found: Comparison, width: int = 80) -> list[str]:
     console.print(terminal(comparison_report(found, 20), console))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
-
-
-def usual_pair() -> Comparison:
-    return comparison(
-        before=repeat({"gpu_kernel": 7_500_000, "host": 575_000, "gpu_comm": 374_000}),
-        after=repeat({"gpu_kernel": 7_580_000, "host": 1_090_000, "gpu_comm": 562_000}),
-    )
 
 
 def everything(names: tuple[str, ...] = ("k",), scale: int = 1) -> Repeat:
@@ -229,3 +222,18 @@ def test_of_many_sides_in_a_chain_each_is_compared_with_the_one_before() -> None
     chained, fanned = of_sides(walls, chain=True), of_sides(walls)
     assert [(p.before.label, p.waterfall.wall_delta) for p in chained.pairs] == [("s0", 2), ("s1", -3)]
     assert [(p.before.label, p.waterfall.wall_delta) for p in fanned.pairs] == [("s0", 2), ("s0", -1)]
+
+
+def test_the_verdict_leads_everywhere_and_the_sentence_is_its_caption() -> None:
+    said = "The run took 9.23 ms instead of 8.45 ms: 9.3 % more; noise unknown."
+    told = lines(usual_pair())
+    assert told[2] == said
+    assert told[3].startswith("after against before, per run: 8.45 ms → 9.23 ms")
+    comment = pull_request(usual_pair())
+    assert comment.index(f"**{said}**") < comment.index("after against before, per run")
+    pages = {file.name: file.content.decode() for file in files(comparison_report(usual_pair(), 20), STEM)}
+    text_of_page = re.sub(r"<[^>]*>", "", pages["comparison.html"].replace("\N{NO-BREAK SPACE}", " "))
+    for page in (pages["comparison.md"].replace("**", ""), text_of_page):
+        order = [said, "after against before, per run: 8.45 ms", "Wall time per run", "Largest change", "What stayed"]
+        places = [page.index(part) for part in order]
+        assert places == sorted(places)

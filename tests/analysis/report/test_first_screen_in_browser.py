@@ -7,16 +7,23 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from analyses import HOSTILE
 from axe import violations
 from chromium import chromium
+from comparisons import of_sides, repeat, usual_pair
 from shared_traces import TRACES, needs_shared_traces
 from variants import VARIANTS, analysed, hostile
 from wallsplit.pipeline import analyze
 from wallsplit.report.build import report
+from wallsplit.report.comparison_report import comparison_report
 from wallsplit.report.html import html
 
 pytestmark = pytest.mark.browser
 LIMIT_BYTES = 400_000
+COMPARISONS = {
+    "pair": usual_pair(),
+    "sides": of_sides({name: repeat({"host": 10**i}) for i, name in enumerate(HOSTILE[:5], 6)}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +37,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     for name, make in {**VARIANTS, "hostile": hostile}.items():
         (folder / f"{name}.html").write_text(html(report(analysed(make))), encoding="utf-8")
+    for name, found in COMPARISONS.items():
+        (folder / f"{name}.html").write_text(html(comparison_report(found, 20)), encoding="utf-8")
     return folder
 
 
@@ -56,14 +65,25 @@ def test_verdict_strip_cards_and_advice_fit_on_one_screen(browser: Browser, page
         assert box["y"] + box["height"] <= 800, selector
 
 
-@pytest.mark.parametrize("name", [*VARIANTS, "hostile"])
+def test_verdict_cards_and_waterfall_of_a_comparison_begin_on_one_screen(browser: Browser, pages: Path) -> None:
+    page = opened(browser, pages / "pair.html")
+    tops = []
+    for selector in ("h1", ".seconds", ".card >> nth=0", "main > nav", "#waterfall figure"):
+        box = page.locator(selector).bounding_box()
+        assert box, selector
+        tops.append(box["y"])
+    assert tops == sorted(tops)
+    assert tops[-1] < 600
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, *COMPARISONS, "hostile"])
 def test_a_telephone_shows_it_without_scrolling_sideways(browser: Browser, pages: Path, name: str) -> None:
     page = opened(browser, pages / f"{name}.html", width=390, height=844)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", [*VARIANTS, "hostile"])
+@pytest.mark.parametrize("name", [*VARIANTS, *COMPARISONS, "hostile"])
 def test_axe_finds_nothing(browser: Browser, pages: Path, name: str, dark: bool) -> None:
     assert violations(opened(browser, pages / f"{name}.html", dark=dark)) == []
 
