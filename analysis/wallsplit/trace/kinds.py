@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wallsplit.frozen import dataclass
-from wallsplit.ranks import RADIX, in_order, ranked
+from wallsplit.ranks import in_order, ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Kinds:
     def by(self, of_kinds: pl.DataFrame) -> "Kinds":
         """Return the rows in the order of what their kinds are given as, else in file order."""
         place, size = places(of_kinds)
-        of_rows = place.astype(np.uint16 if size <= RADIX else np.uint32)[self.kind.to_numpy()]
+        of_rows = place.astype(np.min_scalar_type(max(size - 1, 0)))[self.kind.to_numpy()]
         if (of_rows[1:] >= of_rows[:-1]).all():
             return self
         order = pl.Series(in_order(of_rows, size))
@@ -77,7 +77,10 @@ class Kinds:
 
 
 def places(keys: pl.DataFrame) -> tuple[npt.NDArray[np.int64], int]:
-    """Return the place of each row among the rows in order of all columns, and what these places are below."""
+    """Return the place of each row among the rows in order of all columns, and what these places are below.
+
+    Of two columns places always fit into 64 bits, whatever a trace holds.
+    """
     place, size = np.zeros(keys.height, np.int64), 1
     for column in keys.get_columns():
         distinct, of_column = ranked(column.to_numpy())
