@@ -119,6 +119,13 @@ def hostile_arrays(chance: random.Random) -> None:
     )
     native.places(start, end, right=bool(n % 2))
     native.levels(start, end, numbers.integers(-1, n + 1, n), 3)
+    short, other, long = (column[: chance.choice((n // 2, n))] for column in (start, end, start))
+    native.levels(short, other, long, 3)
+    native.latest(short, other, long.astype(np.int32))
+    native.timeline([short], [other])
+    native.project(
+        numbers.integers(-1, 4, n), start, end, numbers.integers(-1, n + 1, n), [numbers.integers(-1, 4, m)] * 6, 3
+    )
     hashes, at = numbers.integers(0, 4, m + 1).astype(np.uint64), numbers.integers(-1, m + 2, n)
     for places in (at, np.sort(at.clip(0, m))):
         native.bodies(hashes, places, np.sort(numbers.integers(-(n == 5), n + 1 + (n == 5), 5)))

@@ -99,6 +99,11 @@ def _plain(array: npt.ArrayLike, dtype: type[np.generic]) -> Array:
     return np.ascontiguousarray(array, dtype)
 
 
+def _are_alike(*columns: Sequence[Any] | Array) -> bool:
+    """Return whether columns are equally long: C relies on it; NumPy, which else does the work, words the error."""
+    return len({len(column) for column in columns}) == 1
+
+
 def read_leaves(
     reading: Reading,
     leaves: Ints,
@@ -166,7 +171,7 @@ def _texts(reader: int, column: int) -> list[bytes]:
 
 def timeline(starts: Sequence[Ints], ends: Sequence[Ints]) -> tuple[Ints, npt.NDArray[np.uint32]] | None:
     """Return (times, active) as ledger.timeline.Timeline has them, of layers of ascending disjoint intervals."""
-    if _core is None:
+    if _core is None or not all(map(_are_alike, starts, ends)):
         return None
     starts, ends = ([_plain(edges, np.int64) for edges in side] for side in (starts, ends))
     counts = np.array([len(edges) for edges in starts], np.int64)
@@ -186,27 +191,29 @@ def pieces(
     labels: Sequence[tuple[Ints, npt.NDArray[np.int32]]],
 ) -> CutTimeline | None:
     """Return a timeline cut where labels (times, codes) change: two for all idle accounts, then one per account."""
-    if _core is None:
+    if _core is None or len(times) != len(active) + bool(len(times)) or len(labels) != 2 + len(is_idle):
+        return None
+    if not all(_are_alike(*each) for each in labels):
         return None
     times, active, is_idle = _plain(times, np.int64), _plain(active, np.uint32), _plain(is_idle, np.bool_)
     ascending, codes = [_plain(each, np.int64) for each, _ in labels], [_plain(each, np.int32) for _, each in labels]
     counts = np.array([len(each) for each in ascending], np.int64)
     room, filled = len(active) + int(counts.sum()), np.empty(1, np.int64)
     dtypes = (np.int64, np.uint8, np.int8, np.bool_, np.int32)
-    found: list[Array] = [np.empty(room, dtype) for dtype in dtypes]
-    told = _all(ascending), _all(codes), counts
-    if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *told, *found, filled):
+    columns: list[Array] = [np.empty(room, dtype) for dtype in dtypes]
+    changes = _all(ascending), _all(codes), counts
+    if _core.ws_pieces(times, active, len(active), len(is_idle), is_idle, *changes, *columns, filled):
         return None
-    return CutTimeline(*(column[: filled[0]] for column in found))
+    return CutTimeline(*(column[: filled[0]] for column in columns))
 
 
 def sums(groups: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]], size: int) -> Ints | None:
     """Return the sum of the lengths of each group, 0 to `size` - 1."""
-    if _core is None or len(groups) != len(lengths):
+    if _core is None or not _are_alike(groups, lengths):
         return None
-    groups, lengths, found = np.ascontiguousarray(groups), _plain(lengths, np.int64), np.empty(size, np.int64)
-    declined = _core.ws_sums(groups, groups.itemsize, lengths, len(groups), size, found)
-    return None if declined else found
+    groups, lengths, totals = np.ascontiguousarray(groups), _plain(lengths, np.int64), np.empty(size, np.int64)
+    declined = _core.ws_sums(groups, groups.itemsize, lengths, len(groups), size, totals)
+    return None if declined else totals
 
 
 def places(ascending: Ints, numbers: Ints, *, right: bool) -> Ints | None:
@@ -214,14 +221,14 @@ def places(ascending: Ints, numbers: Ints, *, right: bool) -> Ints | None:
     if _core is None:
         return None
     ascending, numbers = _plain(ascending, np.int64), _plain(numbers, np.int64)
-    found = np.empty(len(numbers), np.int64)
-    declined = _core.ws_places(ascending, len(ascending), numbers, len(numbers), right, found)
-    return None if declined else found
+    place = np.empty(len(numbers), np.int64)
+    declined = _core.ws_places(ascending, len(ascending), numbers, len(numbers), right, place)
+    return None if declined else place
 
 
 def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints, npt.NDArray[np.int32]] | None:
     """Return (times, codes) as ledger.labels.Labels has them: of intervals by start the one that began last."""
-    if _core is None:
+    if _core is None or not _are_alike(starts, ends, codes):
         return None
     starts, ends, codes = _plain(starts, np.int64), _plain(ends, np.int64), _plain(codes, np.int32)
     times, labels, filled = np.empty(2 * len(starts), np.int64), np.empty(2 * len(starts), np.int32), np.empty(1, int)
@@ -232,18 +239,17 @@ def latest(starts: Ints, ends: Ints, codes: npt.NDArray[np.int32]) -> tuple[Ints
 
 def levels(starts: Ints, ends: Ints, order: Ints | None, most: int) -> npt.NDArray[np.uint8] | None:
     """Return how deep each interval lies in others, `most` at most, as intervals.levels does."""
-    if _core is None:
+    if _core is None or not _are_alike(starts, ends, starts if order is None else order):
         return None
     starts, ends = _plain(starts, np.int64), _plain(ends, np.int64)
-    found = np.empty(len(starts), np.uint8)
-    declined = _core.ws_levels(
-        starts, ends, None if order is None else _plain(order, np.int64), len(starts), most, found
-    )
-    return None if declined else found
+    order = None if order is None else _plain(order, np.int64)
+    level = np.empty(len(starts), np.uint8)
+    declined = _core.ws_levels(starts, ends, order, len(starts), most, level)
+    return None if declined else level
 
 
 def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBodies | None:
-    """Return the bodies of a sequence cut at places[offsets[k] : offsets[k + 1]] for each k.
+    """Return the bodies of a sequence cut at places[offsets[k] : offsets[k + 1]], one place or more, for each k.
 
     `hashes`: the sums of the tokens' hashes before each place, one more than there are tokens.
     """
@@ -251,12 +257,12 @@ def bodies(hashes: npt.NDArray[np.uint64], places: Ints, offsets: Ints) -> CutBo
         return None
     hashes, places, offsets = _plain(hashes, np.uint64), _plain(places, np.int64), _plain(offsets, np.int64)
     between, cut, count, length, sample = (np.empty(len(places), np.int64) for _ in range(5))
-    told, filled = np.empty(len(places), np.uint64), np.empty(1, np.int64)
+    hash_, filled = np.empty(len(places), np.uint64), np.empty(1, np.int64)
     given = (hashes, len(hashes) - 1, places, len(places), offsets, len(offsets) - 1, secrets.randbits(64))
-    if _core.ws_bodies(*given, between, cut, count, length, sample, told, filled):
+    if _core.ws_bodies(*given, between, cut, count, length, sample, hash_, filled):
         return None
     some, pairs = slice(int(filled[0])), slice(len(places) - len(offsets) + 1)
-    return CutBodies(cut[some], count[some], length[some], sample[some], told[some], between[pairs])
+    return CutBodies(cut[some], count[some], length[some], sample[some], hash_[some], between[pairs])
 
 
 def project(
@@ -272,7 +278,7 @@ def project(
     `order`: the ranges by start, the longest first, then the outermost. `calls`: their thread, start, end, first, last
     and operations, by start. A thread below 0 is none.
     """
-    if _core is None:
+    if _core is None or not (_are_alike(thread, start, end, order) and _are_alike(*calls)):
         return None
     ranges = [_plain(thread, np.int32), _plain(start, np.int64), _plain(end, np.int64), _plain(order, np.int64)]
     of_calls = [_plain(calls[0], np.int32), *(_plain(column, np.int64) for column in calls[1:])]
@@ -298,7 +304,7 @@ def project(
 
 def statistics(values: Ints, groups: npt.NDArray[np.uint32], size: int) -> Statistics | None:
     """Return the statistics of the values of each group, 0 to `size` - 1."""
-    if _core is None:
+    if _core is None or not _are_alike(values, groups):
         return None
     values, groups = _plain(values, np.int64), _plain(groups, np.uint32)
     counts, total, least, most = (np.empty(size, np.int64) for _ in range(4))

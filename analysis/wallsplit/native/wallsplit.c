@@ -698,9 +698,11 @@ EXPORT int ws_project(const int32_t *r_thread, const int64_t *r_start, const int
     int result = on ? OK : NO_MEMORY;
     for (int32_t k = 0; k < threads && !result; k++) on[k].last_end = INT64_MIN;
     for (int64_t i = 0, j = 0; (i < ranges || j < calls) && !result;) {
-        int64_t at = i < ranges ? order ? order[i] : i : 0;
+        int64_t at = i < ranges ? order[i] : 0;
+        if (at < 0 || (i < ranges && at >= ranges)) { result = UNKNOWN; break; }
         if (i < ranges && (j == calls || r_start[at] <= c_start[j])) {
             i++;
+            if (r_thread[at] >= threads) { result = UNKNOWN; break; }
             if (r_thread[at] < 0 || bad[r_thread[at]]) continue;
             thread *t = &on[r_thread[at]];
             int64_t start = r_start[at], end = r_end[at];
@@ -719,6 +721,7 @@ EXPORT int ws_project(const int32_t *r_thread, const int64_t *r_start, const int
             t->open[t->depth++] = (range){at, end, INT64_MAX, INT64_MIN, 0, 0, 0};
         } else {
             int64_t call = j++;
+            if (c_thread[call] >= threads) { result = UNKNOWN; break; }
             if (c_thread[call] < 0 || bad[c_thread[call]]) continue;
             thread *t = &on[c_thread[call]];
             int64_t start = c_start[call], end = c_end[call];

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
@@ -131,6 +132,29 @@ def bodies_of(made: Cuts) -> tuple[list[tuple[int, ...]], ...]:
     columns = (made.bodies.cut, made.bodies.count, made.bodies.length, made.bodies.sample, made.bodies.hash_)
     bodies = [*zip(*(column.tolist() for column in columns), strict=True), (-1,)]
     return sorted(bodies), *([bodies[i] for i in rows.tolist()] for rows in (made.between, made.before, made.after))
+
+
+@pytest.mark.parametrize("length", [0, 2, 4])
+def test_columns_of_unequal_lengths_never_reach_the_core(length: int) -> None:
+    three, other = np.arange(3), np.arange(length)
+    codes, is_idle = three.astype(np.int32), np.zeros(1, np.bool_)
+    assert native.sums(three, other, 9) is None
+    assert native.levels(three, other, None, 3) is None
+    assert native.levels(three, three, other, 3) is None
+    assert native.latest(three, other, codes) is None
+    assert native.timeline([three], [other]) is None
+    assert native.statistics(three, other.astype(np.uint32), 9) is None
+    assert native.pieces(np.arange(5), other.astype(np.uint32)[:3], is_idle, [(three, codes)] * 3) is None
+    assert native.pieces(np.arange(4), codes.astype(np.uint32), is_idle, [(other, codes)] * 3) is None
+    assert native.pieces(np.arange(4), codes.astype(np.uint32), is_idle, [(three, codes)] * length) is None
+    assert native.project(three, three, other, three, [three] * 6, 3) is None
+    assert native.project(three, three, three, three, [three, other, *[three] * 4], 3) is None
+
+
+@pytest.mark.parametrize(("thread", "row"), [(3, 0), (0, 1), (0, -1)])
+def test_a_thread_or_a_row_that_does_not_exist_is_declined(thread: int, row: int) -> None:
+    zero, of_thread = np.zeros(1, np.int64), np.full(1, thread)
+    assert native.project(of_thread, zero, zero, np.full(1, row), [zero] * 6, 3) is None
 
 
 def in_order(found: Nested) -> list[tuple[int, ...]]:

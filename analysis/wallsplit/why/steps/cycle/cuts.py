@@ -133,9 +133,9 @@ def _numbered(keys: Hashes) -> tuple[int, Ints]:
     """Return how many distinct hashes there are, and a number for each: by a table, where no two meet in it."""
     bits = min(len(keys).bit_length() + 2, MOST_BITS)
     slot = (keys >> np.uint64(64 - bits)).astype(np.int64)
-    one = np.zeros(1 << bits, np.uint64)
-    one[slot] = keys
-    if (one[slot] != keys).any():
+    table = np.zeros(1 << bits, np.uint64)
+    table[slot] = keys
+    if (table[slot] != keys).any():
         values, numbers = ranked(keys)
         return len(values), numbers
     occurs = np.zeros(1 << bits, np.bool_)
