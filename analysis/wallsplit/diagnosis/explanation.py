@@ -111,7 +111,7 @@ def explain(
     def explanation(of: tuple[Activity, HostTimelines]) -> Explanation:
         activity, host = of
         ledger = booked[activity.pid, activity.device]
-        return _explanation(model, activities, activity, host, ledger, window, rules, samples)
+        return _explanation(model, activity, host, ledger, window, rules, samples)
 
     pairs = [(a, host) for a, host in zip(activities, hosts, strict=True) if (a.pid, a.device) in booked]
     explanations = tuple(each(explanation, pairs))
@@ -166,7 +166,6 @@ def steady_window(explained: Explained) -> Window:
 
 def _explanation(
     model: Model,
-    activities: Sequence[Activity],
     activity: Activity,
     host: HostTimelines,
     ledger: Ledger,
