@@ -40,7 +40,7 @@ def svg(strip: Strip, *, tall: bool = True, axis: bool = True) -> str:
                 for i, lane in enumerate(lanes)
             ),
             *(_axis(strip, whole) if axis else ()),
-            *_steady(strip, height, whole - (_AXIS if axis else 0)),
+            *_steady(strip, whole - (_AXIS if axis else 0)),
             "</svg>",
         ]
     )
@@ -97,7 +97,7 @@ def _axis(strip: Strip, bottom: int) -> Iterator[str]:
         yield f'<text{hidden} x="{percentage(place)}" y="{bottom - 5}" text-anchor="{anchor}">{escape(label)}</text>'
 
 
-def _steady(strip: Strip, height: int, bottom: int) -> Iterator[str]:
+def _steady(strip: Strip, bottom: int) -> Iterator[str]:
     if strip.steady is None or strip.place(strip.steady[0]) < 0.005:
         return
     place = strip.place(strip.steady[0])
