@@ -1,13 +1,21 @@
 """How many threads work side by side: loops over arrays leave the interpreter to others."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CORES = min(4, os.cpu_count() or 1)
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+CORES = min(4, cores())
+"""Threads of one analysis; more would wait for each other."""
 
 
 class Each(Protocol):

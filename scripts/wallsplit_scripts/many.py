@@ -1,12 +1,12 @@
 """Many traces at once on this machine, each by one of a few processes (workers.py)."""
 
-import os
 import stat
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from wallsplit.cores import cores
 
 if TYPE_CHECKING:
     from wallsplit.analysis import Failure
@@ -15,11 +15,6 @@ T = TypeVar("T")
 """What is made of a trace: an analysis, a measurement."""
 BYTES_PER_WORKER = 32 * 2**20
 """Reading less than this takes less time than starting a worker, which imports Polars anew."""
-
-
-def cores() -> int:
-    """Return the number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def default_jobs(traces: Sequence[Path]) -> int:

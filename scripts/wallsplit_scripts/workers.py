@@ -17,9 +17,10 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wallsplit.cores import cores
 from wallsplit.errors import WallsplitError
 from wallsplit_scripts import supervise
-from wallsplit_scripts.many import cores, guarded
+from wallsplit_scripts.many import guarded
 from wallsplit_scripts.memory import return_large_blocks
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from processes import alive, pid_in, wait_until
 from shared_traces import TRACES, needs_shared_traces
 from stand_ins import by_name, threads_of_polars
 from wallsplit.analysis import Failure, Outcome
+from wallsplit.cores import cores
 from wallsplit_scripts import many, workers
 from wallsplit_scripts.main import COMMANDS, load, run
 
@@ -69,7 +70,7 @@ def test_one_job_is_done_in_this_process(tmp_path: Path) -> None:
     assert b.endswith(f"by process {os.getpid()}")
 
 
-@pytest.mark.parametrize(("chosen", "expected"), [(None, max(1, many.cores() // 2)), ("3", 3)])
+@pytest.mark.parametrize(("chosen", "expected"), [(None, max(1, cores() // 2)), ("3", 3)])
 def test_workers_share_the_cores_unless_the_user_chose_the_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, expected: int
 ) -> None:
