@@ -55,7 +55,7 @@ def check(found: Comparison) -> None:
 
 
 @needs_shared_traces
-@pytest.mark.parametrize("path", ORACLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ORACLES, ids=[path.stem for path in ORACLES])
 def test_verdicts_on_recorded_traces_are_short_and_of_the_documents_numbers(path: Any) -> None:
     assert SHARED is not None
     oracle = json.loads(path.read_text(encoding="utf-8"))
