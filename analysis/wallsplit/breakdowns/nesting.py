@@ -7,22 +7,23 @@ import numpy.typing as npt
 
 from wallsplit.breakdowns.axis import Axis, Threads
 from wallsplit.breakdowns.slices import Ints, prefix_aggregates
+from wallsplit.intervals import outer_first
 
 Rows = npt.NDArray[np.int32]
 """Positions and counts of rows: half the memory of 64 bits, and there are millions."""
 
 
-def nesting(thread: Threads, start: Ints, end: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> tuple[Rows, Rows]:
+def nesting(thread: Threads, start: Ints, end: Ints, rank: npt.NDArray[np.integer[Any]]) -> tuple[Rows, Rows]:
     """Return (level, children) of each range.
 
     A range encloses those of its thread that start no earlier and end no later; of two equal ranges the one with the
-    smaller `outer_first` encloses the other. Level = number of enclosing ranges; parent = the shortest of them (the
+    smaller `rank` encloses the other. Level = number of enclosing ranges; parent = the shortest of them (the
     innermost, of equally long ones). Push/pop ranges nest properly and take the quick way; threads with ranges that
     cross or have length zero take the general one.
     """
     axis = Axis.over(thread, start, end)
     begins, ends = axis.places(thread, start, end)
-    order = _outer_first(begins, ends, outer_first)
+    order = outer_first(begins, ends, rank)
     begins, ends = begins[order], ends[order]
     depth, parent = _proper(begins, ends)
     inside = np.flatnonzero(parent >= 0)
@@ -37,16 +38,6 @@ def nesting(thread: Threads, start: Ints, end: Ints, outer_first: npt.NDArray[np
     level[order] = depth
     children[order] = np.bincount(parent[parent >= 0], minlength=len(depth))
     return level, children
-
-
-def _outer_first(begins: Ints, ends: Ints, outer_first: npt.NDArray[np.integer[Any]]) -> Ints:
-    """Return the order by begin, longest first. Equal begins are rare: only those are sorted by more than one key."""
-    order = np.argsort(begins, kind="stable")
-    same = begins[order[1:]] == begins[order[:-1]]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    rows = order[tied]
-    order[tied] = rows[np.lexsort((outer_first[rows], -ends[rows], begins[rows]))]
-    return order
 
 
 def _proper(begins: Ints, ends: Ints) -> tuple[Rows, Rows]:
